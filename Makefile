@@ -37,7 +37,7 @@ peers: $(PEERS:%=.bench/%)  ## make one environment for each benchmark peer
 
 .PHONY: $(PEERS:%=.bench/%)
 $(PEERS:%=.bench/%): .bench/%:
-	@$(PYTHON) scripts/environment.py $@ bench/peers/requirements/$*.txt
+	@UV_COMPILE_BYTECODE=1 $(PYTHON) scripts/environment.py $@ bench/peers/requirements/$*.txt
 
 pins:  ## write the hashed pins anew; UPGRADE=--upgrade moves to newer versions
 	$(PYTHON) scripts/pins.py $(UPGRADE)

@@ -2,7 +2,8 @@
 
     python3 scripts/environment.py .venv requirements/dev.txt --with-project
 
-Needs Python 3.11, pip and the package registry; neither venv nor a system-wide install. Does nothing when nothing changed.
+Needs Python 3.11, pip and the package registry; neither the venv module nor a system-wide install. Does nothing when
+nothing changed.
 """
 
 import argparse
@@ -22,7 +23,7 @@ UV = TOOLS / "bin" / "uv"
 
 
 def main() -> None:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file runs on whatever python3 the machine has
         sys.exit(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: run with PYTHON=python3.11")
     options = _options()
     environment, pins = ROOT / options.environment, ROOT / options.pins
@@ -49,7 +50,7 @@ def _alone() -> Iterator[None]:
 
 
 def ensure_uv() -> None:
-    """Install the pinned uv with pip into a local folder, which Debian's pip allows where a plain install is refused."""
+    """Install the pinned uv with pip into a local folder: Debian's pip allows that where it refuses a plain install."""
     stamp = TOOLS / ".stamp"
     wanted = _digest(TOOL_PINS)
     if _is(stamp, wanted):
