@@ -10,9 +10,10 @@ import argparse
 import fcntl
 import hashlib
 import os
+import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def _options() -> argparse.Namespace:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _alone() -> Generator[None]:
     """Two set-ups at once would write the same files: the second waits."""
     (ROOT / ".tools").mkdir(exist_ok=True)
     with (ROOT / ".tools" / "lock").open("w") as lock:
@@ -56,7 +57,7 @@ def ensure_uv() -> None:
     if _is(stamp, wanted):
         return
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--root-user-action=ignore"]
-    _run([*pip, "--upgrade", "--no-deps", "--require-hashes", "--target", str(TOOLS), "-r", str(TOOL_PINS)])
+    run([*pip, "--upgrade", "--no-deps", "--require-hashes", "--target", str(TOOLS), "-r", str(TOOL_PINS)])
     stamp.write_text(wanted)
 
 
@@ -70,11 +71,11 @@ def _refresh(environment: Path, pins: Path, projects: list[str]) -> None:
         return
     print(f"setting up {environment.relative_to(ROOT)} from {pins.relative_to(ROOT)}", flush=True)
     stamp.unlink(missing_ok=True)
-    _run([str(UV), "venv", "--quiet", "--allow-existing", "--no-project", "--python", sys.executable, str(environment)])
-    _run([str(UV), "pip", "sync", "--quiet", "--python", str(python), "--require-hashes", str(pins)])
+    run([str(UV), "venv", "--quiet", "--allow-existing", "--no-project", "--python", sys.executable, str(environment)])
+    run([str(UV), "pip", "sync", "--quiet", "--python", str(python), "--require-hashes", str(pins)])
     for project in projects:
         install = [str(UV), "pip", "install", "--quiet", "--python", str(python), "--no-deps", "--no-build-isolation"]
-        _run([*install, "--editable", project])
+        run([*install, "--editable", project])
     stamp.write_text(wanted)
 
 
@@ -87,10 +88,17 @@ def _digest(*files: Path, extra: str = "") -> str:
     return hashlib.sha256(b"\0".join([*parts, extra.encode()])).hexdigest()
 
 
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "UV_PYTHON_DOWNLOADS": "never"}, check=False)
+def run(command: list[str]) -> None:
+    """Run from the project's root; a failure ends the program with the command in one line."""
+    done = subprocess.run(command, cwd=ROOT, env=_variables(), check=False)
     if done.returncode:
         sys.exit(f"failed: {' '.join(command)}")
+
+
+def _variables() -> dict[str, str]:
+    """uv uses the machine's Python, and trusts what the machine trusts if it trusts anything, as pip does."""
+    trusted = ssl.create_default_context().cert_store_stats()["x509_ca"] > 0
+    return {"UV_PYTHON_DOWNLOADS": "never", "UV_SYSTEM_CERTS": str(trusted).lower(), **os.environ}
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """Write the hashed pins anew from pyproject.toml and the *.in files; `--upgrade` also moves to newer versions."""
 
-import subprocess
 import sys
 from pathlib import Path
 
-from environment import ROOT, UV, ensure_uv
+from environment import ROOT, UV, ensure_uv, run
 
 PINS = Path("requirements")
 PEER_PINS = Path("bench/peers/requirements")
@@ -25,7 +24,7 @@ def main() -> None:
 def _compile(output: Path, sources: list[str]) -> None:
     command = [str(UV), "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
     command += ["--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make pins"]
-    subprocess.run([*command, *sys.argv[1:], "--output-file", str(output), *sources], cwd=ROOT, check=True)
+    run([*command, *sys.argv[1:], "--output-file", str(output), *sources])
     print(f"{output}: {sum('==' in line for line in (ROOT / output).read_text().splitlines())} distributions")
 
 
