@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
+from typing import NoReturn
 
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import check_name
 from toolcrib.values.refusal import RegistrationError
 
-NOTHING: JsonObject = MappingProxyType({})
+
+class _Nothing(dict[str, Json]):
+    """An empty object that stays empty, so that it can be a shared default. A dict, because JSON writers know dicts."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return 0
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("this default is shared and stays empty; make a dict of your own")
+
+    __setitem__ = __ior__ = update = setdefault = _refuse  # pyright: ignore[reportAssignmentType]
+
+
+NOTHING: JsonObject = _Nothing()
 TAGS = frozenset(
     {"internal", "readonly", "write", "agent", "mcp", "code", "declarative", "dangerous", "filesystem", "network"}
 )
