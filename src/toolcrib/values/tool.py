@@ -37,7 +37,7 @@ def _no_implementation() -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Tool:
     """What the registry holds. `targets` declares what a call would touch, before anyone is asked."""
 
