@@ -129,6 +129,10 @@ class Journal(Protocol):
         """Erase payloads (the chain stays whole); returns how many were erased."""
         ...
 
+    async def changed(self) -> int:
+        """The newest sequence number, whichever process committed it: cheap enough to poll."""
+        ...
+
     def subscribe(self, wake: Callable[[int], None]) -> Callable[[], None]:
         """Call `wake(seq)` on the event loop after each commit of this process; returns how to stop."""
         ...
@@ -179,6 +183,10 @@ class Store(Journal, Documents, Leases, Protocol):
 
     @property
     def artifacts(self) -> Artifacts: ...
+    def warnings(self) -> Sequence[str]:
+        """What cannot be trusted about the place where the records are kept."""
+        ...
+
     async def close(self) -> None: ...
 
 
