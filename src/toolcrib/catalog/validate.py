@@ -117,12 +117,14 @@ def _parsed(text: str | bytes) -> Json:
 def _checked(value: object) -> Json:
     if not isinstance(value, Mapping):
         raise JsonError(f"{type(value).__name__} is not an object")
-    members = cast("Mapping[str, Json]", value)
+    members: Mapping[str, Json] = cast("Mapping[str, Json]", value)
+    if type(cast("object", value)) is not dict:
+        members = {**members}
     for name, member in members.items():
         if not (type(name) is str and name.isascii() and _plain(member)):
             check_json(members)
             return cast("Json", _rebuilt(members))
-    return members if type(members) is dict else dict(members)
+    return members
 
 
 def _plain(value: object) -> bool:
