@@ -50,8 +50,9 @@ class Ledger:
 
     def __init__(self, connection: sqlite3.Connection, crash: Callable[[str], None]) -> None:
         self.connection = connection
-        self._execute = connection.cursor().execute
-        self._insert = connection.cursor().executemany
+        self._cursors = (connection.cursor(), connection.cursor())
+        self._execute = self._cursors[0].execute
+        self._insert = self._cursors[1].executemany
         self._crash = crash
         self._head = _UNKNOWN
         self._runs: dict[tuple[str, str], int] = {}
@@ -101,6 +102,12 @@ class Ledger:
                 f"session {ownership.session_id} is no longer owned by {ownership.owner} (epoch {ownership.epoch});"
                 f" it belongs to {owner[0] or 'nobody'} (epoch {owner[1]})"
             )
+
+    def close(self) -> None:
+        """Let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
+        for cursor in self._cursors:
+            cursor.close()
+        self.connection.close()
 
     def _look_at_head(self) -> None:
         row = self._execute(sql.READ_HEAD).fetchone()

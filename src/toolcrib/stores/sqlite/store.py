@@ -14,6 +14,7 @@ from toolcrib.ports import Clock, RunRow, SessionRow, Unit, Verification
 from toolcrib.stores import statements as sql
 from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
 from toolcrib.stores.chain import Link, decode, event_of, seal
+from toolcrib.stores.migrations import steps
 from toolcrib.stores.sqlite import erasure, leases
 from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
@@ -77,7 +78,7 @@ class SqliteStore:
     ) -> SqliteStore:
         """Open the store at `path`, making or migrating it first. Blocks for some milliseconds."""
         path = Path(path)
-        prepare(path, clock, crash)
+        prepare(path, clock, crash, steps())
         try:
             ledger = Ledger(connect_writer(path, durability), crash)
         except sqlite3.Error as error:
@@ -188,7 +189,7 @@ class SqliteStore:
         self._writer.close()
         self._reader.close()
         self._checkpoint.close()
-        self._ledger.connection.close()
+        self._ledger.close()
 
     async def _do(self, work: leases.Work) -> None:
         loop = asyncio.get_running_loop()

@@ -17,6 +17,7 @@ from toolcrib.values.refusal import StoreError
 _MOST_AT_ONCE = 512
 _MOST_KEPT = 10_000
 _CHECKPOINT_WEIGHT = 8 << 20  # bytes of log, roughly
+_MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02
 
@@ -63,7 +64,7 @@ class Writer:
 
     def flush(self) -> None:
         """See that what waits is committed."""
-        if self._inline and self._waiting:
+        if self._inline and self._waiting and self._ledger.weight < _MOST_WEIGHT:
             self._commit_here()
         if self._waiting or self._ledger.weight > _CHECKPOINT_WEIGHT:
             self.ring()
@@ -175,8 +176,10 @@ class Writer:
         batch[:] = [ticket for ticket in batch if ticket.future is not None]
 
     def _copy_log(self) -> None:
-        self._ledger.weight = 0
+        weight = self._ledger.weight
         error = self._checkpoint.run(self._lock, self._ledger.connection)
+        with self._lock:
+            self._ledger.weight -= weight
         if error is not None:
             self._distrust(error)
 
