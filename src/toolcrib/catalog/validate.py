@@ -10,7 +10,8 @@ from typing import cast
 import jsonschema_rs
 import orjson
 
-from toolcrib.catalog.problem import MAX_PROBLEMS, Problem, problem_of
+from toolcrib.catalog.explain import explain
+from toolcrib.catalog.problem import Problem
 from toolcrib.values.json import (
     MAX_DEPTH,
     MAX_INTEGER_DIGITS,
@@ -35,30 +36,24 @@ _LARGEST = 10**MAX_INTEGER_DIGITS
 class Validator:
     """One compiled schema. `is_valid` is the hot path; `problems` is asked only after it said no."""
 
-    __slots__ = ("_compiled", "is_valid", "schema")
+    __slots__ = ("is_valid", "schema")
 
     def __init__(self, schema: JsonObject) -> None:
-        try:
-            self._compiled = jsonschema_rs.validator_for(
-                dict(schema),
-                offline=True,
-                validate_formats=True,
-                formats=_FORMATS,
-                pattern_options=_PATTERNS,
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise _schema_error(error) from error
         self.schema = schema
-        self.is_valid: Callable[[object], bool] = self._compiled.is_valid
+        self.is_valid: Callable[[object], bool] = _compiled(schema).is_valid
 
-    def problems(self, instance: Json) -> tuple[Problem, ...]:
+    def problems(self, value: Json) -> tuple[Problem, ...]:
         """Everything that is wrong with a value, at most twenty problems; never the value itself."""
-        found: list[Problem] = []
-        for error in self._compiled.iter_errors(instance):
-            found.extend(problem_of(error, self.schema))
-            if len(found) >= MAX_PROBLEMS:
-                break
-        return tuple(found[:MAX_PROBLEMS])
+        return explain(self.schema, value, _compiled)
+
+
+def _compiled(schema: JsonObject) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(
+            dict(schema), offline=True, validate_formats=True, formats=_FORMATS, pattern_options=_PATTERNS
+        )
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        raise _schema_error(error) from error
 
 
 def check_definition(schema: JsonObject, profile: Profile = Profile.FULL) -> None:
