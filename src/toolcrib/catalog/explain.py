@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.catalog.problem import Problem, joined, problem_of, shown, unknown_field
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 20
 MAX_STEPS = 1_000
+MAX_LEVELS = 100
 _DEFINITIONS = ("$defs", "definitions", "$schema")
 _SIMPLE = frozenset(
     {"type", "enum", "const", "required", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
@@ -52,6 +54,7 @@ class _Walk:
     root: JsonObject
     compile_small: Compile
     steps: int = 0
+    level: int = 0
     seen: dict[tuple[int, str], list[Problem]] = field(default_factory=dict[tuple[int, str], list[Problem]])
     compiled: dict[tuple[int, str], Checker | None] = field(
         default_factory=lambda: dict[tuple[int, str], Checker | None]()
@@ -63,15 +66,12 @@ class _Walk:
         if not isinstance(schema, Mapping):
             return []
         place = (id(schema), path)
-        if place not in self.seen and self.steps < MAX_STEPS:
+        if place not in self.seen and self.steps < MAX_STEPS and self.level < MAX_LEVELS:
             self.steps += 1
+            self.level += 1
             self.seen[place] = []
-            found: list[Problem] = []
-            for problem in self._problems(schema, value, path):
-                found.append(problem)
-                if len(found) >= MAX_PROBLEMS:
-                    break
-            self.seen[place] = found
+            self.seen[place] = list(islice(self._problems(schema, value, path), MAX_PROBLEMS))
+            self.level -= 1
         return self.seen.get(place, [])
 
     def _problems(self, schema: JsonObject, value: Json, path: str) -> Iterator[Problem]:

@@ -68,7 +68,7 @@ def check_definition(schema: JsonObject, profile: Profile = Profile.FULL) -> Non
 def check_input_schema(schema: JsonObject, profile: Profile = Profile.FULL) -> None:
     """Like `check_definition`, and the schema must be one of an object: arguments have names."""
     check_definition(schema, profile)
-    if schema.get("type", "object") != "object":
+    if schema.get("type", "object") not in ("object", ["object"]):
         raise SchemaError(f"an input schema must have type object, not {schema['type']!r}: arguments have names")
 
 
