@@ -48,11 +48,11 @@ class RandomIds:
     """Ids that are unique across processes: a random part per process, a counter within it."""
 
     def __init__(self) -> None:
-        self._base = secrets.token_hex(5)
+        self._base = secrets.token_hex(5) + "n"
         self._next = count(1).__next__
 
     def new(self, prefix: str) -> str:
-        return f"{prefix}_{self._base}{self._next():x}"
+        return f"{prefix}_{self._base}{self._next()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ class Gate:
             raise denial(invocation, decision)
         if (grant := self.grants.covering(run.origin.agent_id, invocation)) is not None:
             return Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
+        flight.waits()
         async with self.turn:
             return await self._ask(slot, invocation, decision, run)
 

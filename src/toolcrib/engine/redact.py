@@ -221,7 +221,7 @@ class RedactionStream:
         pieces = self._pieces(reading.character_start(max(safe, 0)))
         if whole:
             pieces.append(reading.written_at(len(text)))
-        self._forget(self._shown - BEHIND)
+        self._forget(min(self._shown, safe) - BEHIND)
         return b"".join(pieces).decode("utf-8", "surrogatepass")
 
     def _pieces(self, safe: int) -> list[bytes]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
@@ -91,7 +91,7 @@ class Run:
         call_id = call.id
         if call_id is None or call_id in self._ids:
             call_id = self.runtime.ids.new("call")
-        flight = Flight(call, call_id, self.runtime.clock.monotonic())
+        flight = Flight(call, call_id, self.runtime.clock.monotonic(), self)
         self.flights.add(flight)
         return flight
 
@@ -107,6 +107,12 @@ class Run:
         root.calls += 1
         if (limit := self.runtime.max_calls_per_run) and root.calls > limit:
             raise Refusal(Reason.RATE_LIMITED, f"this run has used all of its {limit} calls; finish with what you have")
+
+    def check_running(self) -> None:
+        """Nothing starts in a run that was aborted, or inside one."""
+        aborted = self.aborted if self.parent is None else self.root.aborted
+        if aborted is not None:
+            raise Refusal(Reason.ABORTED, f"the run was aborted before this call started: {aborted}")
 
     def check_contract(self, slot: Slot) -> None:
         """The tool must still be the one this run was given; a change can only take away."""
@@ -136,7 +142,7 @@ class Run:
         invocation = permit.invocation
         return ToolContext(
             invocation.call_id,
-            invocation.tool.name,
+            invocation.tool.spec.name,
             invocation.arguments,
             invocation.targets,
             self.origin,
@@ -144,13 +150,11 @@ class Run:
             self,
         )
 
-    async def enter(self, invocation: Invocation, context: ToolContext) -> Lane | None:
-        """Wait for the lane. Inside a read there is nothing to wait for, and nothing may write."""
-        spec = invocation.tool.spec
-        lane = spec.lane if invocation.effect is spec.effect else Lane.READ
-        context.lane = lane
+    def lane_for(self, invocation: Invocation, slot: Slot, context: ToolContext) -> Lane | None:
+        """The lane this call has to take. Inside a read there is none to take, and nothing may write."""
+        spec = slot.tool.spec
+        lane = context.lane = slot.lane if invocation.effect is spec.effect else Lane.READ
         if self.holds is not Lane.READ:
-            await self.lane.enter(lane)
             return lane
         if invocation.effect is Effect.WRITE:
             message = (
@@ -169,9 +173,10 @@ class Run:
         else:
             self.lane.leave(lane)
 
-    async def land(self, flight: Flight) -> None:
+    def landed(self, flight: Flight) -> None:
+        """The call is over: from here on nothing stops it."""
         self.flights.discard(flight)
-        await flight.land()
+        flight.closed = True
 
     # What a handler asks of a run, through its context.
 
@@ -208,7 +213,10 @@ class Run:
 
     def note(self, kind: str, call_id: str | None, payload: JsonObject, level: Level = Level.INFO) -> None:
         """Record an event beside the calls; it is committed with the next result or shortly by itself."""
-        self.runtime.store.queue(Unit((self.draft(kind, call_id, payload, level),), self.ownership))
+        self.queue(self.draft(kind, call_id, payload, level))
+
+    def queue(self, draft: Draft) -> None:
+        self.runtime.store.queue(Unit((draft,), self.ownership))
 
     async def opened(self) -> None:
         """Record that the run begins."""

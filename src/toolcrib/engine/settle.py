@@ -6,11 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from toolcrib.engine import watchers
-from toolcrib.engine.flight import Flight
-from toolcrib.engine.record import Outcome, conflicted, finished, started, unrecorded, unstoppable
+from toolcrib.engine.bound import cut
+from toolcrib.engine.flight import Flight, Waiting, promptly
+from toolcrib.engine.record import concluded, conflicted, finished, recorded, spilled, started, unrecorded, unstoppable
 from toolcrib.ports import Conflict
 from toolcrib.values.call import Permit, ToolCall
-from toolcrib.values.refusal import Reason, Refusal, StoreError
+from toolcrib.values.refusal import Refusal, StoreError
 from toolcrib.values.result import ToolResult
 
 if TYPE_CHECKING:
@@ -22,87 +23,93 @@ MAX_TRIES = 3
 
 async def settle(call: ToolCall, run: Run) -> ToolResult:
     """Take one call to its one durable result, aborted or not."""
-    outcome = await _attempt(call, run)
-    return await _finish(outcome, run)
+    flight = await _attempt(call, run)
+    return await _finish(flight, run)
 
 
 async def skip(call: ToolCall, run: Run, refusal: Refusal) -> ToolResult:
     """Give a call that must not start its one result."""
-    outcome = Outcome(run.board(call), refusal=refusal)
-    await run.land(outcome.flight)
-    return await _finish(outcome, run)
+    flight = run.board(call)
+    flight.refusal = refusal
+    run.landed(flight)
+    return await _finish(flight, run)
 
 
-async def _attempt(call: ToolCall, run: Run) -> Outcome:
+async def _attempt(call: ToolCall, run: Run) -> Flight:
     """Prove, permit and execute one call; whatever stops it becomes a value here."""
     flight = run.board(call)
-    outcome = Outcome(flight)
     try:
         run.check_alive(call)
         slot = flight.slot = run.tools.require(call.name)
         run.check_contract(slot)
         run.take(slot)
-        invocation = flight.invocation = slot.invoke(call, flight.call_id)
-        await watchers.before(slot, invocation, flight, run)
-        permit = outcome.permit = await run.gate.permit(slot, invocation, flight, run)
-        outcome.value = await _execute(permit, slot, flight, run)
+        invocation = slot.invoke(call, flight.call_id)
+        if slot.before:
+            await watchers.before(slot, invocation, flight, run)
+        permit = flight.permit = await run.gate.permit(slot, invocation, flight, run)
+        flight.value = await _execute(permit, slot, flight, run)
     except (Refusal, asyncio.CancelledError) as stop:
-        _stopped(outcome, stop)
-    await run.land(flight)
-    return outcome
+        flight.stopped(stop)
+    run.landed(flight)
+    if flight.stop is not None:
+        await flight.take_back()
+    return flight
 
 
 async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> object:
     """In its lane, on record and under its time limit: run the handler."""
     context = flight.context = run.context(permit)
-    lane = await run.enter(permit.invocation, context)
+    lane = run.lane_for(permit.invocation, slot, context)
+    if lane is not None and not run.lane.try_enter(lane):
+        flight.waits()
+        await run.lane.enter(lane)
     try:
-        await started(permit, slot, flight, run)
-        run.runtime.watch.start(flight, slot.timeout)
-        return await run.runtime.executor.execute(permit, context)
+        run.check_running()
+        start = started(permit, slot, flight, run)
+        if start is not None:
+            await recorded(start, flight)
+        value = promptly(run.runtime.executor.execute(permit, context))
+        if isinstance(value, Waiting):
+            value = await value.end(flight, slot.timeout, run.runtime.watch)
+        return value
     finally:
-        run.runtime.watch.done(flight, slot.timeout)
         run.leave(lane, context)
 
 
-def _stopped(outcome: Outcome, stop: Refusal | asyncio.CancelledError) -> None:
-    """Say why a call has no value: refused, stopped by a limit or an abort, or cancelled from outside."""
-    flight = outcome.flight
-    if isinstance(stop, Refusal):
-        outcome.refusal = stop
-    elif flight.stop is not None:
-        outcome.refusal = flight.stop
-    else:
-        outcome.cancelled = True
-        outcome.refusal = Refusal(Reason.CANCELLED, f"{flight.call.name} was cancelled by its caller")
-
-
-async def _finish(outcome: Outcome, run: Run) -> ToolResult:
+async def _finish(flight: Flight, run: Run) -> ToolResult:
     """Redact, bound and record the one result; nothing can cancel this, and what watches comes after."""
-    result, unit = await finished(outcome, run)
+    returned = concluded(flight, run)
+    bounded = cut(returned.content, run.runtime.bounds)
+    content = bounded.content if bounded.overflow is None else await spilled(flight, bounded, run)
+    result, unit = finished(flight, returned, content, run)
     try:
-        outcome.cancelled |= await unstoppable(run.runtime.store.append(unit))
+        record = run.runtime.store.append(unit)
+        if not record.done():
+            flight.cancelled |= await unstoppable(record)
+        record.result()
     except Conflict as conflict:
-        return await _finish(await _again(outcome, conflict, run), run)
+        await _again(flight, conflict, run)
+        return await _finish(flight, run)
     except StoreError as error:
         result = unrecorded(result, error)
-    if outcome.cancelled:
+    if flight.cancelled:
         raise asyncio.CancelledError
-    slot, permit = outcome.flight.slot, outcome.permit
+    slot, permit = flight.slot, flight.permit
     if permit is not None and slot is not None and slot.after:
         await watchers.after(slot, permit.invocation, result, run)
     return result
 
 
-async def _again(outcome: Outcome, conflict: Conflict, run: Run) -> Outcome:
+async def _again(flight: Flight, conflict: Conflict, run: Run) -> None:
     """Documents changed meanwhile: a transactional tool runs again, any other is told of the conflict."""
-    permit, flight = outcome.permit, outcome.flight
-    if permit is None or not permit.invocation.tool.transactional or outcome.tries >= MAX_TRIES:
-        return conflicted(outcome, conflict)
-    again = Outcome(flight, permit=permit, tries=outcome.tries + 1)
+    permit = flight.permit
+    flight.value = flight.context = None
+    if permit is None or not permit.invocation.tool.transactional or flight.tries >= MAX_TRIES:
+        flight.refusal = conflicted(conflict)
+        return
+    flight.tries += 1
     context = flight.context = run.context(permit)
     try:
-        again.value = await run.runtime.executor.execute(permit, context)
+        flight.value = await run.runtime.executor.execute(permit, context)
     except (Refusal, asyncio.CancelledError) as stop:
-        _stopped(again, stop)
-    return again
+        flight.stopped(stop)

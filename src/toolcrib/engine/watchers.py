@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from toolcrib.engine.flight import Flight, Waiting, promptly
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookAnswer, HookVerdict
 from toolcrib.values.call import Invocation
@@ -14,18 +15,17 @@ from toolcrib.values.result import ToolResult
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
-    from toolcrib.engine.flight import Flight
     from toolcrib.engine.run import Run
 
 
 async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> None:
     """Run the pre hooks in order; the first denial refuses, a failing hook denies unless it is lenient."""
-    watch = run.runtime.watch
     for hook in slot.before:
         flight.stage = hook.name
-        watch.start(flight, hook.timeout)
         try:
-            answer = await hook.before(invocation, run.origin)
+            answer = promptly(hook.before(invocation, run.origin))
+            if isinstance(answer, Waiting):
+                answer = await answer.end(flight, hook.timeout, run.runtime.watch)
             if answer is not None and answer.decision is not HookVerdict.ALLOW:
                 _heed(hook, answer, invocation, flight, run)
         except Refusal:
@@ -36,26 +36,23 @@ async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -
         except Exception as error:
             _failed(hook, invocation, error, run)
         finally:
-            watch.done(flight, hook.timeout)
             flight.stage = None
 
 
 async def after(slot: Slot, invocation: Invocation, result: ToolResult, run: Run) -> None:
     """Run the post hooks, each under its own limit; the result is already recorded and no failure changes it."""
-    watch = run.runtime.watch
     for hook in slot.after:
         limit = _Limit()
-        watch.start(limit, hook.timeout)
         try:
-            await hook.after(invocation, result, run.origin)
+            watching = promptly(hook.after(invocation, result, run.origin))
+            if isinstance(watching, Waiting):
+                await watching.end(limit, hook.timeout, run.runtime.watch)
         except asyncio.CancelledError:
             if not limit.taken_back():
                 raise
             _note_failure(hook, invocation, f"no end within {hook.timeout:g} s", run)
         except Exception as error:
             _note_failure(hook, invocation, f"{type(error).__name__}: {error}", run)
-        finally:
-            watch.done(limit, hook.timeout)
 
 
 class _Limit:
@@ -64,8 +61,11 @@ class _Limit:
     __slots__ = ("over", "task")
 
     def __init__(self) -> None:
-        self.task = asyncio.current_task()
+        self.task: asyncio.Task[object] | None = None
         self.over = False
+
+    def waits(self) -> None:
+        self.task = asyncio.current_task()
 
     def overtime(self, seconds: float) -> None:
         if self.task is not None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import cast
 
 from toolcrib.executors.isolated import run_isolated
 from toolcrib.executors.threads import Threads
@@ -25,7 +23,7 @@ class LocalExecutor:
         tool = invocation.tool
         try:
             if tool.runs is Runs.ASYNC:
-                return await cast("Awaitable[object]", tool.handler(context, invocation.arguments))
+                return await tool.handler(context, invocation.arguments)
             if tool.runs is Runs.THREAD:
                 return await self._in_thread(tool, context)
             return await run_isolated(tool, context)
