@@ -70,7 +70,7 @@ class MemoryStore:
         self._require_open()
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         now = self._clock.now()
-        sealed = [seal(draft, now) for draft in unit.drafts]
+        sealed = seal(unit.drafts, now)
         try:
             self._check(unit)
         except StoreError as error:
@@ -81,8 +81,9 @@ class MemoryStore:
         for run in unit.runs:
             self._note_run(run)
         for draft in sealed:
-            run = (draft.session_id, draft.run_id)
-            self._numbers[run] = run_seq = 0 if draft.run_id is None else self._numbers.get(run, 0) + 1
+            session_id, _, run_id = draft.facts[:3]
+            run_seq = 0 if run_id is None else self._numbers.get((session_id, run_id), 0) + 1
+            self._numbers[session_id, run_id] = run_seq
             self._links.append(link(draft, len(self._links) + 1, run_seq, self.head().hash))
         future.set_result(len(self._links))
         for loop, wake in self._watchers:

@@ -45,7 +45,7 @@ def recording(
         purge = Purge(session_id, before, ledger.head.seq)
         tell(purge)
         payload = {"session_id": session_id, "before": before, "through": purge.through}
-        return [seal(Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload), now)]
+        return seal([Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload)], now)
 
     return work
 

@@ -103,13 +103,13 @@ class SqliteStore:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[int] = loop.create_future()
         now = self._clock.now()
-        self._writer.submit(Ticket(unit, [seal(draft, now) for draft in unit.drafts], now, loop, future))
+        self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
         return future
 
     def queue(self, unit: Unit) -> None:
         loop = asyncio.get_running_loop()
         now = self._clock.now()
-        self._writer.hold(Ticket(unit, [seal(draft, now) for draft in unit.drafts], now, loop, None))
+        self._writer.hold(Ticket(unit, seal(unit.drafts, now), now, loop, None))
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
             loop.call_later(_FLUSH_AFTER, self._writer.flush)
