@@ -30,6 +30,7 @@ _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=50_000, size_limit=5
 _LONG_NUMBER = re.compile(r"\d{19}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?")
+_DURATION = re.compile(r"P(?=\d|T\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?")
 _LARGEST = 10**MAX_INTEGER_DIGITS
 
 
@@ -118,7 +119,10 @@ def _checked(value: object) -> Json:
     for name, member in members.items():
         if not (type(name) is str and name.isascii() and _plain(member)):
             check_json(members)
-            return cast("Json", _rebuilt(members))
+            try:
+                return cast("Json", _rebuilt(members))
+            except RecursionError:
+                raise JsonError("nested too deeply") from None
     return members
 
 
@@ -134,14 +138,19 @@ def _plain(value: object) -> bool:
 def _rebuilt(value: object) -> object:
     """The value in the built-in types that the validator reads: subclasses, tuples and other mappings are copied."""
     if isinstance(value, Mapping):
-        return {str(name): _rebuilt(member) for name, member in cast("Mapping[object, object]", value).items()}
+        members = cast("Mapping[str, object]", value)
+        return {str.__str__(name): _rebuilt(member) for name, member in members.items()}
     if isinstance(value, (list, tuple)):
         return [_rebuilt(member) for member in cast("list[object]", value)]
     if type(value) in (str, int, float, bool) or value is None:
         if type(value) is int and not -_LARGEST < value < _LARGEST:
             raise JsonError(f"an integer of more than {MAX_INTEGER_DIGITS} digits is too large")
         return value
-    return next(base(value) for base in (str, int, float) if isinstance(value, base))
+    return (
+        str.__str__(value)
+        if isinstance(value, str)
+        else next(of(value) for of in (int, float) if isinstance(value, of))
+    )
 
 
 def _is_moment(text: str) -> bool:
@@ -152,8 +161,12 @@ def _is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-_FORMATS: dict[str, Callable[[str], bool]] = {"date-time": _is_moment, "time": _is_time}
-"""Models leave out the time zone as people do, so these two are checked without insisting on it."""
+def _is_duration(text: str) -> bool:
+    return _DURATION.fullmatch(text) is not None
+
+
+_FORMATS: dict[str, Callable[[str], bool]] = {"date-time": _is_moment, "time": _is_time, "duration": _is_duration}
+"""Read as people and models write them: the time zone may be missing, seconds of a duration may have a fraction."""
 
 
 def _schema_error(error: Exception) -> SchemaError:
