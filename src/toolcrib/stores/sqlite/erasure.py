@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, seal
+from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, digest_of, seal
 from toolcrib.stores.sqlite.ledger import Ledger
 from toolcrib.stores.verify import Purge
 from toolcrib.values.event import Draft, Level
@@ -61,9 +61,11 @@ def erasing(purge: Purge, erased: Erased) -> Callable[[Ledger], Sequence[Sealed]
 
     def work(ledger: Ledger) -> Sequence[Sealed]:
         statement, parameters = _selection(sql.SOME_PAYLOADS, purge, erased.last)
-        found = [int(row[0]) for row in ledger.connection.execute(statement, (*parameters, _AT_ONCE))]
-        ledger.connection.executemany(sql.ERASE_PAYLOAD, [(seq,) for seq in found])
-        erased.found = found
+        rows = ledger.connection.execute(statement, (*parameters, _AT_ONCE)).fetchall()
+        ledger.connection.executemany(
+            sql.ERASE_PAYLOAD, [(digest_of(salt, payload), seq) for seq, salt, payload in rows]
+        )
+        erased.found = [int(row[0]) for row in rows]
         return ()
 
     return work

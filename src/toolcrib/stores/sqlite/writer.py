@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import deque
@@ -48,17 +49,23 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._refusing: StoreError | None = None
+        self._gathering: asyncio.AbstractEventLoop | None = None
 
     def submit(self, ticket: Ticket) -> None:
-        """Commit a ticket after everything that waits, here and now if possible."""
+        """Commit a ticket after everything that waits: now, or once all who are about to run have had their turn."""
         self.hold(ticket)
-        self.flush()
+        loop = ticket.loop
+        if not getattr(loop, "_ready", ()):  # asyncio's own list; a loop without one commits at once
+            self.flush()
+        elif self._gathering is not loop:
+            self._gathering = loop
+            loop.call_soon(self._flush_gathered)
 
     def hold(self, ticket: Ticket) -> None:
         """Keep a ticket for the next commit."""
         if self._closed:
             raise StoreError(f"the store {self._path} is closed")
-        if len(self._waiting) + len(self._kept) > _MOST_KEPT and ticket.future is None:
+        if ticket.future is None and len(self._waiting) + len(self._kept) > _MOST_KEPT:
             raise StoreError(f"more than {_MOST_KEPT} units wait for the store {self._path}, which does not take them")
         self._waiting.append(ticket)
 
@@ -68,6 +75,10 @@ class Writer:
             self._commit_here()
         if self._waiting or self._ledger.weight > _CHECKPOINT_WEIGHT:
             self.ring()
+
+    def _flush_gathered(self) -> None:
+        self._gathering = None
+        self.flush()
 
     def ring(self) -> None:
         """Let the writer thread commit what waits."""
