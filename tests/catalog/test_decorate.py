@@ -238,7 +238,21 @@ def test_an_own_input_schema_gives_plain_json_and_may_take_any_keyword(call: Cal
         tool_of(other)
 
 
+def test_a_cached_function_keeps_its_signature(call: Call) -> None:
+    @functools.cache
+    def example(a: int) -> int:
+        return a
+
+    assert call(tool(name="cached")(example), a=2) == 2
+
+
 class TestRefusals:
+    def test_one_parameter_takes_the_context(self) -> None:
+        def example(one: ToolContext, two: ToolContext) -> None: ...
+
+        with pytest.raises(RegistrationError, match="'one' already takes the ToolContext"):
+            tool_of(example)
+
     @pytest.mark.parametrize("source", [1, "add", None, int, Notes, staticmethod(bare), object(), [], {"name": "x"}])
     def test_what_cannot_be_a_tool_says_what_can(self, source: object) -> None:
         with pytest.raises(RegistrationError, match="give a function"):

@@ -39,6 +39,11 @@ class Signature:
     taken: tuple[str, ...] | None = None
     """The only arguments the function takes, where its schema does not say so itself."""
 
+    def inject(self, name: str, position: int) -> None:
+        if self.injected is not None:
+            raise RegistrationError(f"{self.injected.name!r} already takes the ToolContext; one parameter is enough")
+        self.injected = Injected(name, position == 0)
+
 
 def read_signature(callee: Callee, doc: Docstring) -> Signature:
     """Derive the schema of the arguments; a parameter annotated with ToolContext is injected instead."""
@@ -63,7 +68,7 @@ def given_signature(callee: Callee, schema: JsonObject) -> Signature:
     names: list[str] = []
     for position, (name, hint, _) in enumerate(callee.parameters):
         if _mentions_context(hint) or _is_context(derivation.resolve(hint)):
-            result.injected = Injected(name, position == 0)
+            result.inject(name, position)
         else:
             names.append(name)
     properties = schema.get("properties")
@@ -136,7 +141,7 @@ class _Reading:
         """Add a parameter that has a default, metadata or a type of its own; or see that it is the context."""
         try:
             if _mentions_context(hint) or _is_context(hint := self.derivation.resolve(hint)):
-                self.result.injected = Injected(name, position == 0)
+                self.result.inject(name, position)
                 return
             self._add_derived(name, hint, default)
         except RegistrationError as error:
