@@ -142,8 +142,14 @@ _SESSION = (
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
 NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
 
-COUNT_PAYLOADS = "SELECT count(*) FROM events WHERE {conditions}"
-SOME_PAYLOADS = "SELECT seq, salt, payload FROM events WHERE {conditions} ORDER BY seq LIMIT ?"
+# A purge goes through the events in order, some at a time: candidates after a place, of all sessions or of one.
+NEXT_EVENTS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+NEXT_OF_SESSION = "SELECT seq FROM session_events WHERE seq > ? AND seq <= ? AND session_id = ? ORDER BY seq LIMIT ?"
+PAYLOADS = (
+    "SELECT seq, salt, payload FROM events WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
+    " AND payload IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"
+)
+ANY_PAYLOAD = "SELECT count(*) FROM ({payloads} LIMIT 1) AS found"
 ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL, digest = ? WHERE seq = ?"
 
 ADD_ARTIFACT = (

@@ -68,11 +68,10 @@ class MemoryStore:
         return ("the store is in memory: it is gone when the process ends",)
 
     def append(self, unit: Unit) -> asyncio.Future[int]:
-        self._require_open()
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        now = self._clock.now()
-        sealed = seal(unit.drafts, now)
         try:
+            self._require_open()
+            sealed = seal(unit.drafts, self._clock.now())
             self._check(unit)
         except StoreError as error:
             future.set_exception(error)

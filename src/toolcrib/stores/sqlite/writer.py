@@ -16,6 +16,7 @@ from toolcrib.stores.sqlite.ledger import Ledger, Ticket
 from toolcrib.values.refusal import StoreError
 
 _MOST_AT_ONCE = 512
+_MOST_ON_A_LOOP = 128  # a few milliseconds
 _MOST_KEPT = 10_000
 _CHECKPOINT_WEIGHT = 8 << 20  # bytes of log, roughly
 _MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
@@ -105,7 +106,7 @@ class Writer:
         if not self._lock.acquire(blocking=False):
             return
         try:
-            batch = self._batch()
+            batch = self._batch(_MOST_ON_A_LOOP)
             if self._attempt(batch) is not None:
                 self._waiting.extendleft(reversed(batch))
                 return
@@ -129,7 +130,7 @@ class Writer:
     def _commit_waiting(self) -> None:
         while self._waiting:
             with self._lock:
-                batch = self._batch()
+                batch = self._batch(_MOST_AT_ONCE)
                 self._commit_patiently(batch)
             deliver(batch)
 
@@ -147,10 +148,10 @@ class Writer:
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    def _batch(self) -> list[Ticket]:
+    def _batch(self, most: int) -> list[Ticket]:
         batch, self._kept = self._kept, []
         waiting = self._waiting
-        while waiting and len(batch) < _MOST_AT_ONCE:
+        while waiting and len(batch) < most:
             batch.append(waiting.popleft())
         return batch
 
