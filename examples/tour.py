@@ -1,4 +1,4 @@
-"""A tour of one governed session: five tools, one agent, and what the crib does about each call. Run it with `make run`."""
+"""A tour of one governed session: a few tools, one agent, and what the crib does about each call: `make run`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ async def ask(request: PermissionRequest) -> PermissionDecision:
 
 
 STEPS = [
-    ("A read runs at once, and a secret in its result never reaches the model.", [ToolCall("notes.read", {"title": "today"})]),
+    ("A read runs at once, and a secret in its result never reaches the model.", [
+        ToolCall("notes.read", {"title": "today"}),
+    ]),
     ("Arguments are checked against the schema before anything happens.", [ToolCall("notes.read", {"tittle": 7})]),
     ("A write asks. The answer covers the same arguments for this session.", [
         ToolCall("notes.write", {"title": "todo", "text": "tea"}),
@@ -63,8 +65,12 @@ STEPS = [
         ToolCall("notes.wipe"), ToolCall("notes.read", {"title": "todo"}),
     ]),
     ("A rule of the operator denies, and says which rule it was.", [ToolCall("clock.set")]),
-    ("A tool that takes too long is stopped, and what it had so far is kept.", [ToolCall("clock.wait", {"seconds": 5})]),
-    ("A long result is bounded for the model; the whole of it is an artifact.", [ToolCall("notes.export", {"lines": 5000})]),
+    ("A tool that takes too long is stopped, and what it had so far is kept.", [
+        ToolCall("clock.wait", {"seconds": 5}),
+    ]),
+    ("A long result is bounded for the model; the whole of it is an artifact.", [
+        ToolCall("notes.export", {"lines": 5000}),
+    ]),
     ("A tool that does not exist is answered with what would work.", [ToolCall("notes.raed", {"title": "todo"})]),
 ]  # fmt: skip
 

@@ -81,13 +81,13 @@ async def measure_call(peer: Peer, tools: int, iterations: int) -> dict[str, flo
 async def _interleave(call: Call, function: Function, name: str, iterations: int) -> tuple[list[float], list[float]]:
     """Alternate rounds of the call and of the bare function, so that both see the same machine."""
     count = iterations or _fill(await _time_calls(call, name, 5))
-    raw_count = _fill(await _time_raw(function, 1000)) // 4
+    raw_count = _fill(await time_raw(function, 1000)) // 4
     await _time_calls(call, name, max(1, count // 5))
     gc.collect()
     calls, raws = list[float](), list[float]()
     for _ in range(ROUNDS):
         calls.append(await _time_calls(call, name, count))
-        raws.append(await _time_raw(function, raw_count))
+        raws.append(await time_raw(function, raw_count))
     return calls, raws
 
 
@@ -102,7 +102,7 @@ async def _time_calls(call: Call, name: str, count: int) -> float:
     return (time.process_time() - start) / count
 
 
-async def _time_raw(function: Function, count: int) -> float:
+async def time_raw(function: Function, count: int) -> float:
     arguments = ARGUMENTS
     start = time.process_time()
     for _ in range(count):

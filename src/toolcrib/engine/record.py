@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.catalog.validate import Validator
-from toolcrib.engine.bound import Cut
+from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.normalise import normalise
 from toolcrib.ports import Conflict, Unit
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
-from toolcrib.values.event import EventType, Level
+from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolResult, ToolReturn, block_text, result_json
@@ -51,14 +51,15 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     draft = run.draft(EventType.TOOL_STARTED, invocation.call_id, payload)
     if slot.write_ahead:
         return run.runtime.store.append(Unit((draft,), run.ownership))
-    flight.start = draft
+    if flight.task is None:
+        flight.start = draft
+    else:
+        run.queue(draft)
     return None
 
 
 async def recorded(start: asyncio.Future[int], flight: Flight) -> None:
     """Wait until the start is durable; a call whose start cannot be recorded does not start."""
-    if not start.done():
-        flight.waits()
     try:
         await start
     except StoreError as error:
@@ -76,17 +77,20 @@ def concluded(flight: Flight, run: Run) -> ToolReturn:
     return ToolReturn(content, returned.metadata, error)
 
 
-async def spilled(flight: Flight, bounded: Cut, run: Run) -> tuple[Block, ...]:
-    """Keep what does not fit as an artifact; when that fails, say that the rest is not available."""
+async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
+    """Bound a result for the model; the whole of it becomes an artifact, or the result says that there is none."""
+    parts = cut(content, run.runtime.bounds)
+    if parts.overflow is None:
+        return content
     put = run.runtime.store.artifacts.put(
-        bounded.overflow or (), mime_type=bounded.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
+        parts.overflow, mime_type=parts.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
     )
     storing = asyncio.ensure_future(put)
     try:
         flight.cancelled |= await unstoppable(storing)
     except (StoreError, OSError) as error:
-        return bounded.without_artifact(str(error))
-    return bounded.with_artifact(storing.result().artifact_id)
+        return parts.without_artifact(str(error))
+    return parts.with_artifact(storing.result().artifact_id)
 
 
 def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: Run) -> tuple[ToolResult, Unit]:
