@@ -84,7 +84,7 @@ async def tour(home: Path) -> None:
     tools = [read_note, export, write_note, wipe, wait, set_clock]
     rules = [{"tool": "clock.set", "verdict": "deny", "because": "time is not ours to change"}]
     async with Toolcrib.open(home=home, tools=tools, asker=ask, config={"policy": {"rules": rules}}) as crib:
-        async with crib.run(session="tour") as run:
+        async with crib.run() as run:
             print(f"{len(run.tools)} tools on the counter: {', '.join(run.tools)}\n")
             for number, (title, calls) in enumerate(STEPS, 1):
                 print(f"{number}. {title}")
@@ -93,8 +93,8 @@ async def tour(home: Path) -> None:
                 print()
         report = await crib.runtime.store.verify(None)
         print(f"Every step is signed for: {report.events} events, chain intact: {not report.faults}.")
-        print(f"Look at them:  .venv/bin/toolcrib --home {home} events --session tour")
-        print(f"Prove them:    .venv/bin/toolcrib --home {home} sessions verify --expect {report.head[:24]}…")
+        print(f"Look at them:  .venv/bin/toolcrib --home {home} events --session {run.origin.session_id}")
+        print(f"Prove them:    .venv/bin/toolcrib --home {home} sessions verify --expect {report.head}")
 
 
 def show(result: ToolResult) -> None:

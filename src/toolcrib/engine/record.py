@@ -11,7 +11,7 @@ from toolcrib.catalog.validate import Validator
 from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.normalise import normalise
-from toolcrib.ports import Conflict, Unit
+from toolcrib.ports import Conflict, Fenced, Unit
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
 from toolcrib.values.event import Draft, EventType, Level
@@ -109,8 +109,14 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     return result, Unit((*drafts[:-1], *emitted, end), run.ownership, tuple(context.documents or ()))
 
 
-def unrecorded(result: ToolResult, error: StoreError) -> ToolResult:
-    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record."""
+def unrecorded(result: ToolResult, error: StoreError, run: Run) -> ToolResult:
+    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record.
+
+    If the session has another owner by now, the late result becomes a note for it.
+    """
+    if isinstance(error, Fenced):
+        late = run.draft(EventType.NOTE, result.call_id, {"late_result": result_json(result)}, Level.WARNING)
+        run.runtime.store.queue(Unit((late,)))
     message = f"the result of {result.name} could not be recorded ({error}); whether it took effect is unknown"
     failure = ToolError(Reason.STORAGE_ERROR, message)
     return replace(result, content=(Text(message),), reason=failure.code, error=failure)

@@ -12,7 +12,7 @@ from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.settle import settle
 from toolcrib.engine.turn import take_turn
-from toolcrib.ports import RunClosed, RunOpened, Unit
+from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
 from toolcrib.values.call import Invocation, Permit, ToolCall
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, EventType, Level
@@ -224,7 +224,10 @@ class Run:
         kind = EventType.RUN_CANCELLED if self.aborted else EventType.RUN_COMPLETED
         draft = self.draft(kind, None, {"end_reason": self.end_reason, "calls": self.calls})
         row = RunClosed(self.origin.run_id, self.end_reason, self.runtime.clock.now())
-        await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        try:
+            await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        except Fenced:
+            return  # the session has another owner, who will say how it went on
 
     @property
     def _portal(self) -> BlockingPortal:

@@ -93,7 +93,7 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
         await _again(flight, conflict, run)
         return await _finish(flight, run)
     except StoreError as error:
-        result = unrecorded(result, error)
+        result = unrecorded(result, error, run)
     if flight.cancelled:
         raise asyncio.CancelledError
     slot, permit = flight.slot, flight.permit
