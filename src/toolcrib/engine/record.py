@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from toolcrib.catalog.normalise import normalise
 from toolcrib.catalog.validate import Validator
 from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
-from toolcrib.engine.normalise import normalise
 from toolcrib.ports import Conflict, Fenced, Unit
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext

@@ -77,7 +77,9 @@ async def _asked_call(asked: Mapping[str, Json], run: Run) -> ToolResult:
     call = _call_of(str(asked["id"]), asked)
     if not asked.get("redacted"):
         return await settle(call, run)
-    message = f"{call.name} had not started when the process ended, and the secrets in its arguments are not kept; call it again"
+    message = (
+        f"{call.name} had not started when the process ended; secrets in its arguments are not kept, so call again"
+    )
     return await skip(call, run, Refusal(Reason.INTERRUPTED, message))
 
 
