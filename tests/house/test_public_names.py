@@ -54,7 +54,7 @@ def test_every_stage_of_settle_has_a_caller() -> None:
     source = Path(settle.__file__).read_text()
     stages = [
         "run.check_alive(", "run.tools.require(", "run.check_contract(", "run.take(", "slot.invoke(",
-        "watchers.before(", "run.gate.permit(", "run.lane.enter(", "started(", "recorded(", "executor.execute(", "concluded(", "bounded(",
-        "finished(", "store.append(", "watchers.after(",
+        "watchers.before(", "run.gate.permit(", "run.lane.enter(", "started(", "recorded(", "executor.execute(",
+        "concluded(", "bounded(", "finished(", "store.append(", "watchers.after(",
     ]  # fmt: skip
     assert [stage for stage in stages if stage not in source] == []
