@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Coroutine
 from types import CoroutineType
 from typing import Any
 
-from toolcrib.executors.isolated import run_isolated
 from toolcrib.executors.threads import Threads
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
@@ -28,6 +27,8 @@ class LocalExecutor:
             return work if type(work) is CoroutineType else _awaited(work)  # pyright: ignore[reportUnknownVariableType]
         if tool.runs is Runs.THREAD:
             return self._in_thread(tool, context)
+        from toolcrib.executors.isolated import run_isolated  # few tools run in processes of their own
+
         return run_isolated(tool, context)
 
     async def close(self) -> None:
