@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib import Parts, Toolcrib, tool
+from toolcrib import Event, Parts, Toolcrib, tool
 from toolcrib.assemble import SystemClock
 from toolcrib.stores.sqlite import Durability, SqliteStore
 from toolcrib.testing import FrozenClock
@@ -19,6 +19,10 @@ pytestmark = pytest.mark.anyio
 async def look(word: str) -> str:
     """Look."""
     return word
+
+
+async def completed(crib: Toolcrib) -> list[Event]:
+    return [event async for event in crib.events(follow_on=False) if event.type == "tool_completed"]
 
 
 async def test_payloads_older_than_the_retention_are_erased_when_the_crib_opens(tmp_path: Path) -> None:
@@ -33,13 +37,9 @@ async def test_payloads_older_than_the_retention_are_erased_when_the_crib_opens(
         async with crib.run() as run:
             await run.call("look.up", {"word": "today"})
         async with asyncio.timeout(5):
-            async for event in crib.events():
-                if event.type == "payloads_purged":
-                    break
-        events = [event async for event in crib.events(follow_on=False)]
+            while (events := await completed(crib))[0].payload is not None:
+                await asyncio.sleep(0.01)
         report = await crib.runtime.store.verify(None)
-    kept = [event.payload for event in events if event.type == "tool_completed"]
-    assert kept[0] is None
-    assert kept[1] is not None
+    assert [event.payload is None for event in events] == [True, False]
     assert report.faults == ()
     assert report.erased > 0
