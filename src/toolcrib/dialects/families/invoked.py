@@ -1,0 +1,125 @@
+"""Calls written like code: `name(key=value, …)` or `call:name{key:value, …}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from functools import lru_cache
+from typing import cast
+
+from toolcrib.dialects.coerce import coerce, member, types_of
+from toolcrib.dialects.formats.spec import Invoked
+from toolcrib.dialects.literals import NotLiteral, bracket_scanner, read_arguments, read_value
+from toolcrib.dialects.parsed import Json
+from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+
+_HEAD_LIMIT = 256
+_NAME = re.compile(r"\s*(?P<name>[^\W\d][\w.\-/:]*)\s*")
+_scanner = lru_cache(maxsize=16)(bracket_scanner)
+
+
+def read(reader: Reader, spec: Invoked) -> Block:
+    source = reader.source
+    listed = (yield from skip_space(source)) == "[" and spec.bracket == "("
+    source.pos += listed
+    calls = 0
+    while True:
+        char = yield from skip_space(source)
+        if char and char in ",;" and calls:
+            source.pos += 1
+        elif char == "]" and listed:
+            source.pos += 1
+            listed = False
+            break
+        elif not char or (calls and not listed and not (char.isalpha() or char == "_")):
+            break
+        elif (yield from _read_call(reader, spec)):
+            calls += 1
+            reader.commit()
+        else:
+            break
+        if not spec.closes and not listed:
+            break
+    if calls:
+        yield from _read_close(reader, spec)
+    return calls > 0
+
+
+def _read_call(reader: Reader, spec: Invoked) -> Block:
+    source = reader.source
+    yield from take(source, (spec.prefix,) if spec.prefix else ())
+    start = source.since_mark()
+    found = yield from read_to_any(source, _ends(spec), _HEAD_LIMIT)
+    text = source.text()[start:]
+    head = _NAME.fullmatch(text[:-1] if found else text)
+    if head is None or not reader.accepts(head["name"]) or (found is not None and found != spec.bracket):
+        return False
+    if found is None:
+        return _enter_cut(reader, spec, head["name"])
+    source.pos -= 1
+    start = source.since_mark()
+    if not (yield from _scanner(spec.quotes)(source)):
+        return _enter_cut(reader, spec, head["name"])
+    return _enter(reader, spec, head["name"], source.text()[start:])
+
+
+@lru_cache(maxsize=64)
+def _ends(spec: Invoked) -> Markers:
+    return Markers((spec.bracket, ")", "]", "}", "<", "\n\n"))
+
+
+def _enter(reader: Reader, spec: Invoked, name: str, text: str) -> bool:
+    try:
+        arguments = read_arguments(text, spec.quotes)
+    except NotLiteral:
+        arguments = _positional(reader, name, text, spec)
+        if arguments is None:
+            if not spec.bare:
+                reader.enter_malformed(name)
+            return not spec.bare
+        reader.enter(name, arguments, repaired=True)
+        return True
+    if spec.text_values:
+        schema = reader.tools.schema(name)
+        arguments = {
+            key: coerce(value, found, schema)
+            if isinstance(value, str) and types_of(found := member(schema, key, schema), schema)
+            else value
+            for key, value in arguments.items()
+        }
+    reader.enter(name, arguments)
+    return True
+
+
+def _positional(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Json] | None:
+    """Arguments given by position, matched to the schema's properties in their order."""
+    properties = reader.tools.schema(name).get("properties")
+    if not isinstance(properties, Mapping) or spec.bracket != "(":
+        return None
+    try:
+        values = read_value(text, spec.quotes)
+    except NotLiteral:
+        return None
+    keys = list(cast("Mapping[str, object]", properties))
+    return dict(zip(keys, values, strict=False)) if isinstance(values, list) and len(values) <= len(keys) else None
+
+
+def _enter_cut(reader: Reader, spec: Invoked, name: str) -> bool:
+    """The text ended inside the call, or a bracket was closed that was never opened."""
+    source = reader.source
+    if spec.bare and not reader.tools.known:
+        return False
+    if source.closed and source.pos == len(source.window):
+        reader.enter_incomplete(name)
+    elif spec.bare:
+        return False
+    else:
+        reader.enter_malformed(name)
+    return True
+
+
+def _read_close(reader: Reader, spec: Invoked) -> Generator[None, None, None]:
+    yield from skip_space(reader.source)
+    if spec.closes and not (yield from take(reader.source, spec.closes)):
+        reader.open_wraps.update(spec.closes)

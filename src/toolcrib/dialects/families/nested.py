@@ -1,0 +1,97 @@
+"""Elements inside elements behind one prefix: objects and arrays are trees of tags, leaves are text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from toolcrib.dialects.coerce import coerce, items, member, types_of
+from toolcrib.dialects.formats.spec import Nested
+from toolcrib.dialects.parsed import Json, Schema
+from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.source import read_to
+
+_NAME = re.compile(r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?\s*>")
+
+
+@dataclass(slots=True)
+class Element:
+    """A tag, where its text stands (counted from the mark), and the elements in it."""
+
+    name: str
+    start: int
+    end: int = 0
+    children: list[Element] = field(default_factory=list["Element"])
+
+
+def read(reader: Reader, spec: Nested) -> Block:
+    source = reader.source
+    start = source.since_mark()
+    if not (yield from read_to(source, ">")):
+        return False
+    head = _NAME.fullmatch(source.text()[start:])
+    if head is None or not reader.accepts(head["name"]):
+        return False
+    call = Element(spec.element, source.since_mark())
+    if (yield from _read_elements(reader, spec, call)):
+        schema = reader.tools.schema(head["name"])
+        text = source.text()
+        arguments = {
+            child.name: _value(child, member(schema, child.name, schema), schema, text, spec) for child in call.children
+        }
+        reader.enter(head["name"], arguments)
+        return True
+    if not source.closed:
+        return False
+    reader.enter_incomplete(head["name"])
+    return True
+
+
+def _read_elements(reader: Reader, spec: Nested, call: Element) -> Generator[None, None, bool]:
+    """Read tags until the call is closed."""
+    source = reader.source
+    stack = [call]
+    tag = spec.prefix + "<"
+    while True:
+        if not (yield from read_to(source, tag)):
+            return False
+        end = source.since_mark() - len(tag)
+        start = source.since_mark()
+        if not (yield from read_to(source, ">")):
+            return False
+        name = _last(reader, start)
+        if not name.startswith("/"):
+            child = Element(name, source.since_mark())
+            stack[-1].children.append(child)
+            stack.append(child)
+            continue
+        while stack and stack[-1].name != name[1:]:
+            stack.pop().end = end
+        if not stack:
+            return False
+        stack.pop().end = end
+        if not stack:
+            return True
+
+
+def _last(reader: Reader, start: int) -> str:
+    """The tag just read. Asking for the whole text at every tag would be quadratic, so look in the window first."""
+    size = reader.source.since_mark() - start
+    source = reader.source
+    if size <= source.pos:
+        return source.window[source.pos - size : source.pos - 1]
+    return source.text()[start:-1]
+
+
+def _value(element: Element, schema: Schema, root: Schema, text: str, spec: Nested) -> Json:
+    types = types_of(schema, root)
+    children = element.children
+    if children and all(child.name == spec.item for child in children) and "object" not in types:
+        return [_value(child, items(schema, root), root, text, spec) for child in children]
+    if children:
+        return {child.name: _value(child, member(schema, child.name, root), root, text, spec) for child in children}
+    raw = text[element.start : element.end]
+    if not raw.strip() and "string" not in types and types & {"array", "object"}:
+        return [] if "array" in types else {}
+    return coerce(raw, schema, root)

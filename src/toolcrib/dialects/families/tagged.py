@@ -1,0 +1,189 @@
+"""A tag with the tool's name, then one tag per argument; the text between a pair of argument tags is the value."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from toolcrib.dialects.coerce import coerce, member, types_of
+from toolcrib.dialects.formats.spec import Tagged, Text
+from toolcrib.dialects.parsed import Json, Schema
+from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.source import Markers, read_to, read_to_any, skip_space, take
+
+_HEAD_LIMIT = 512
+_ANYTHING = frozenset({"integer", "number", "boolean", "null", "array", "object"})
+
+
+class Value(NamedTuple):
+    """Where an argument's text stands, counted from the mark."""
+
+    key: str
+    type: str | None
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """A call whose arguments are being read."""
+
+    name: str
+    text: Text
+    values: list[Value] = field(default_factory=list[Value])
+    repaired: bool = False
+
+
+def read(reader: Reader, spec: Tagged) -> Block:
+    source = reader.source
+    start = source.since_mark()
+    markers = _markers(spec)
+    found = yield from read_to_any(source, markers.head, _HEAD_LIMIT)
+    text = source.text()[start:]
+    head = re.fullmatch(spec.head, text[: len(text) - len(found)] if found else text)
+    if head is None or not reader.accepts(head["name"].strip()):
+        return False
+    call = Progress(head["name"].strip(), spec.text)
+    if found and found not in spec.head_ends:
+        source.pos -= len(found)
+    if not found:
+        return _enter_cut(reader, call)
+    position = source.position
+    if (yield from skip_space(source)) == "{":
+        return (yield from _read_json(reader, spec, call))
+    if reader.grammar.detecting and spec.text is Text.LINES and source.position == position:
+        call.text = Text.VERBATIM
+    return (yield from _read_values(reader, spec, call))
+
+
+class _Markers(NamedTuple):
+    head: Markers
+    boundary: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _markers(spec: Tagged) -> _Markers:
+    head = Markers((*spec.head_ends, *spec.parameter_opens, *spec.closes) if spec.value_close else spec.head_ends)
+    wraps = (token for pair in spec.wraps for token in pair)
+    return _Markers(head, tuple({*spec.opens, *wraps} - {"", "<>"}))
+
+
+def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
+    source = reader.source
+    boundary = _markers(spec).boundary
+    closes = spec.closes or (f"</{call.name}>",)
+    while True:
+        char = yield from skip_space(source)
+        if not char:
+            return _enter_cut(reader, call)
+        if (yield from take(source, closes)):
+            break
+        if (yield from take(source, spec.parameter_opens)):
+            if not (yield from _read_value(reader, spec, call, closes)):
+                return _enter_cut(reader, call)
+            continue
+        here = yield from take(source, boundary)
+        source.pos -= len(here)
+        if not here or not call.values:
+            return False
+        reader.note("missing_close", f"the call of {call.name} was not closed")
+        call.repaired = True
+        break
+    _enter(reader, call)
+    return True
+
+
+def _read_value(reader: Reader, spec: Tagged, call: Progress, closes: tuple[str, ...]) -> Block:
+    """Read one argument. Inside a value only its own close means anything."""
+    source = reader.source
+    start = source.since_mark()
+    found = yield from read_to_any(source, Markers(spec.parameter_ends), _HEAD_LIMIT)
+    if found is None:
+        return False
+    key = re.fullmatch(spec.key, source.text()[start : -len(found)], re.DOTALL)
+    if key is None:
+        return False
+    name = key["key"].strip()
+    start = source.since_mark()
+    close = spec.value_close or f"</{name}>"
+    if (yield from read_to(source, close)):
+        call.values.append(Value(name, key.groupdict().get("type"), start, source.since_mark() - len(close)))
+        return True
+    return (yield from _recover_value(reader, call, Value(name, key.groupdict().get("type"), start, 0), closes))
+
+
+def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[str, ...]) -> Block:
+    """The value was never closed: it ends where the call does, if the call does."""
+    source = reader.source
+    source.rewind()
+    source.mark()
+    source.pos += value.start
+    found = yield from read_to_any(source, Markers(closes))
+    if found is None:
+        return False
+    source.pos -= len(found)
+    call.values.append(value._replace(end=source.since_mark()))
+    call.repaired = True
+    reader.note("missing_close", f"the value of {value.key!r} was not closed")
+    return True
+
+
+def _enter(reader: Reader, call: Progress) -> None:
+    text = reader.source.text()
+    schema = reader.tools.schema(call.name)
+    arguments: dict[str, Json] = {}
+    for value in call.values:
+        if value.key in arguments:
+            reader.note("duplicate_key", f"{value.key!r} was given twice; the last value counts")
+        raw = plain(text[value.start : value.end], call.text)
+        arguments[value.key] = typed(raw, value.type, member(schema, value.key, schema), schema)
+    reader.enter(call.name, arguments, repaired=call.repaired)
+
+
+def plain(text: str, meaning: Text) -> str:
+    """The string that the text of a value stands for."""
+    if meaning is Text.LINES:
+        text = text.removeprefix("\r").removeprefix("\n") if text[:1] in "\r\n" else text
+        return text[:-1].removesuffix("\r") if text.endswith("\n") else text
+    if meaning is Text.XML:
+        pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
+        return "".join(
+            piece[9:-3] if piece.startswith("<![CDATA[") and piece.endswith("]]>") else html.unescape(piece)
+            for piece in pieces
+        )
+    return text
+
+
+def typed(text: str, said: str | None, schema: Schema, root: Schema) -> Json:
+    """The value of an argument: by its schema, and where that is silent by what the markup says of it."""
+    unsure = types_of(schema, root)
+    if said in (None, "true", "string") or unsure == {"string"}:
+        return coerce(text, schema, root)
+    return coerce(text, {} if not unsure else schema, root, default=_ANYTHING)
+
+
+def _enter_cut(reader: Reader, call: Progress) -> bool:
+    if not reader.source.closed:
+        return False
+    reader.source.pos = len(reader.source.window)
+    reader.enter_incomplete(call.name)
+    return True
+
+
+def _read_json(reader: Reader, spec: Tagged, call: Progress) -> Block:
+    """Some models put one JSON object where the argument tags belong."""
+    _, decoded = yield from reader.json.read()
+    if decoded is None or not isinstance(decoded.value, dict):
+        return _enter_cut(reader, call)
+    yield from _read_end(reader, spec)
+    reader.enter(call.name, decoded.value, repaired=decoded.repaired)
+    return True
+
+
+def _read_end(reader: Reader, spec: Tagged) -> Generator[None, None, None]:
+    yield from skip_space(reader.source)
+    yield from take(reader.source, spec.closes)

@@ -1,0 +1,188 @@
+"""The text around calls: prose, reasoning, code, wrappers, and the openings that may begin a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import cast
+
+from toolcrib.dialects.families import channels, header, invoked, json_block, nested, tagged
+from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, JsonBlock, Nested, Tagged
+from toolcrib.dialects.grammar import Alternative
+from toolcrib.dialects.parsed import Kind
+from toolcrib.dialects.reader import Block, Code, Reader
+from toolcrib.dialects.source import Markers, Reading, read_to_any, skip_space, starts_with
+
+_FRAME_LIMIT = 200
+_FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
+    JsonBlock: cast("Callable[[Reader, Format], Block]", json_block.read),
+    Header: cast("Callable[[Reader, Format], Block]", header.read),
+    Tagged: cast("Callable[[Reader, Format], Block]", tagged.read),
+    Nested: cast("Callable[[Reader, Format], Block]", nested.read),
+    Invoked: cast("Callable[[Reader, Format], Block]", invoked.read),
+    Channels: cast("Callable[[Reader, Format], Block]", channels.read),
+}
+
+
+def read(reader: Reader, *, in_reasoning: bool) -> Reading:
+    """Read a whole text."""
+    emit, kind = reader.ledger.content, Kind.CONTENT
+    if in_reasoning and (yield from _read_reasoning(reader, reader.grammar.reasoning_closes)):
+        emit, kind = _discard, Kind.REASONING
+    elif reader.grammar.at_start:
+        yield from _read_opening(reader, "", reader.grammar.at_start, emit, kind)
+    while token := (yield from _read_text(reader, reader.grammar.markers, emit)):
+        reader.ledger.own(kind, reader.source.position)
+        close = reader.grammar.reasoning.get(token)
+        if token == "`":
+            yield from _read_code(reader, emit, kind)
+        elif close is not None and kind is Kind.CONTENT and not reader.ledger.after_opening_quote():
+            _skip(reader, token)
+            if (yield from _read_reasoning(reader, Markers((close,)))):
+                emit, kind = _discard, Kind.REASONING
+        elif token in reader.grammar.openings:
+            yield from _read_opening(reader, token, reader.grammar.openings[token], emit, kind)
+        elif token in reader.grammar.frames:
+            yield from _read_frame(reader, token, emit, kind)
+        elif token in reader.grammar.drops or token in reader.open_wraps:
+            _skip(reader, token)
+        else:
+            _keep(reader, token, emit, kind)
+    reader.ledger.own(kind, reader.source.position)
+
+
+Emit = Callable[[str], None]
+
+
+def _discard(text: str) -> None:
+    """Reasoning that is read again for calls was handed out already."""
+
+
+def _read_text(reader: Reader, markers: Markers, emit: Emit) -> Generator[None, None, str]:
+    """Emit text up to the next marker, which stays unread; "" at the end."""
+    source = reader.source
+    while True:
+        window, pos = source.window, source.pos
+        end, found = markers.next(window, pos, closed=source.closed)
+        if end > pos:
+            emit(window[pos:end])
+            source.pos = end
+        if found or source.closed:
+            return found
+        yield
+
+
+def _skip(reader: Reader, token: str) -> None:
+    reader.source.pos += len(token)
+    reader.ledger.own(Kind.MARKUP, reader.source.position)
+    reader.ledger.markup()
+
+
+def _keep(reader: Reader, token: str, emit: Emit, kind: Kind) -> None:
+    """The token means nothing here: it is text."""
+    if token:
+        emit(token)
+        reader.source.pos += len(token)
+        reader.ledger.own(kind, reader.source.position)
+
+
+def _read_frame(reader: Reader, token: str, emit: Emit, kind: Kind) -> Reading:
+    """Read control tokens with markup between them, such as the head of a message."""
+    source = reader.source
+    source.mark()
+    source.pos += len(token)
+    if (yield from read_to_any(source, Markers((reader.grammar.frames[token],)), _FRAME_LIMIT)):
+        source.release()
+        return _skip(reader, "")
+    source.rewind()
+    return _keep(reader, token, emit, kind)
+
+
+def _read_opening(
+    reader: Reader, token: str, options: tuple[Alternative, ...], emit: Emit, kind: Kind
+) -> Reading:
+    """Try the ways to go on after an opening; when none leads to a call, the opening is text."""
+    source, ledger = reader.source, reader.ledger
+    if ledger.after_opening_quote() or not reader.allowance:
+        return _keep(reader, token, emit, kind)
+    for option in options:
+        source.mark()
+        source.pos += len(token)
+        char = yield from skip_space(source)
+        if char and option.accepts(char):
+            if option.close:
+                if (yield from _wraps(reader, option.format)):
+                    reader.open_wraps.add(option.close)
+                    source.release()
+                    return _skip(reader, "")
+            elif (yield from _read_block(reader, option)):
+                return None
+        source.rewind()
+    _keep(reader, token, emit, kind)
+    if reader.plain > len(token):
+        _keep(reader, source.window[source.pos : source.pos + reader.plain - len(token)], emit, kind)
+    reader.plain = 0
+
+
+def _wraps(reader: Reader, spec: Format) -> Generator[None, None, bool]:
+    """Whether a call of this format comes next."""
+    for opening in spec.opens:
+        if (yield from starts_with(reader.source, opening)):
+            return True
+    return False
+
+
+def _read_block(reader: Reader, option: Alternative) -> Block:
+    """Read a call after its opening. False when there is none, with the source anywhere."""
+    source, ledger = reader.source, reader.ledger
+    reader.format, reader.own = option.format, option.own
+    begin, calls = source.position, len(ledger.calls)
+    if option.format.bare:
+        source.rewind()
+        source.mark()
+    if (yield from _FAMILIES[type(option.format)](reader, option.format)):
+        ledger.own(Kind.CALL if len(ledger.calls) > calls else Kind.MARKUP, source.position)
+        source.release()
+        ledger.markup()
+        return True
+    reader.allowance = max(0, reader.allowance - source.position + begin)
+    if not reader.allowance:
+        reader.note("too_much_broken_markup", "markup after this point is taken as text")
+    return False
+
+
+def _read_code(reader: Reader, emit: Emit, kind: Kind) -> Reading:
+    """Read inline code or a fence, in which markup is text, unless a fence is this dialect's way to call."""
+    source = reader.source
+    ticks = "`"
+    while (yield from starts_with(source, ticks + "`")):
+        ticks += "`"
+    fenced = reader.grammar.openings.get("```", ()) if len(ticks) == 3 else ()
+    calls = len(reader.ledger.calls)
+    yield from _read_opening(reader, ticks, fenced, emit, kind)
+    if len(reader.ledger.calls) == calls and reader.code is Code.CONTENT:
+        yield from _read_fence(reader, ticks, emit, kind)
+
+
+def _read_fence(reader: Reader, ticks: str, emit: Emit, kind: Kind) -> Reading:
+    """Read code up to its closing ticks; inline code also ends with its line."""
+    token = yield from _read_text(reader, Markers((ticks, "\n") if len(ticks) < 3 else (ticks,)), emit)
+    _keep(reader, token, emit, kind)
+
+
+def _read_reasoning(reader: Reader, closes: Markers) -> Generator[None, None, bool]:
+    """Read reasoning. True when it was never closed and holds an opening: then it must be read again for calls."""
+    source, ledger = reader.source, reader.ledger
+    source.mark()
+    token = yield from _read_text(reader, closes, ledger.reasoning)
+    if token:
+        source.release()
+        ledger.own(Kind.REASONING, source.position)
+        _skip(reader, token)
+        return False
+    if any(opening and opening in source.text() for opening in reader.grammar.openings):
+        reader.note("open_reasoning", "the reasoning was never closed; calls in it count")
+        source.rewind()
+        return True
+    source.release()
+    ledger.own(Kind.REASONING, source.position)
+    return False

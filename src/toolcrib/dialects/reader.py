@@ -1,0 +1,86 @@
+"""What all families share while one text is read: the source, the ledger, the tools, and how a call is entered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from enum import Enum
+
+from toolcrib.dialects.formats.spec import Format
+from toolcrib.dialects.grammar import Grammar
+from toolcrib.dialects.jsontext import JsonText
+from toolcrib.dialects.ledger import Ledger
+from toolcrib.dialects.parsed import Json, Kind, ParsedCall, Status
+from toolcrib.dialects.source import Source
+from toolcrib.dialects.tools import ToolTable
+
+Block = Generator[None, None, bool]
+
+
+class Code(Enum):
+    """What call markup inside code fences and inline code is."""
+
+    CONTENT = "content"
+    CALLS = "calls"
+
+
+class Reader:
+    """One text being read. A family's reading returns False when what it saw is no call after all."""
+
+    __slots__ = ("allowance", "code", "format", "grammar", "json", "ledger", "open_wraps", "own", "plain", "source", "tools")
+
+    def __init__(self, grammar: Grammar, tools: ToolTable, code: Code) -> None:
+        self.grammar = grammar
+        self.tools = tools
+        self.code = code
+        self.source = Source()
+        self.ledger = Ledger()
+        self.json = JsonText(self.source)
+        self.open_wraps: set[str] = set()
+        self.allowance = 200_000
+        self.format: Format | None = None
+        self.own = True
+        self.plain = 0  # characters from the opening on that were read as a whole and are no call
+
+    def accepts(self, name: str) -> bool:
+        """Whether a call to `name` counts: any name in a dialect that was asked for, else only tools that exist."""
+        if not name:
+            return False
+        return self.tools.knows(name) or (self.own and not self.grammar.detecting)
+
+    def enter(self, name: str, arguments: dict[str, Json], *, id: str | None = None, repaired: bool = False) -> None:
+        """Enter a complete call and keep nothing of its text."""
+        self._enter(ParsedCall(name, arguments, id, Status.COMPLETE, repaired))
+
+    def enter_incomplete(self, name: str, id: str | None = None) -> None:
+        self._enter(ParsedCall(name, {}, id, Status.INCOMPLETE))
+        self.note("incomplete_call", f"the text ends inside a call of {name}")
+
+    def enter_malformed(self, name: str, id: str | None = None) -> None:
+        self._enter(ParsedCall(name, {}, id, Status.MALFORMED))
+        self.note("malformed_arguments", f"the arguments of {name} cannot be read")
+
+    def note(self, code: str, message: str) -> None:
+        self.ledger.note(code, message, self.source.position)
+
+    def commit(self) -> None:
+        """What was read so far belongs to a call for good."""
+        self.ledger.own(Kind.CALL, self.source.position)
+        self.source.mark()
+
+    def _enter(self, call: ParsedCall) -> None:
+        if self.format is not None and self.ledger.dialect is None:
+            self.ledger.dialect = self.format.name
+        for key in self.json.duplicates:
+            self.note("duplicate_key", f"{key!r} was given twice; the last value counts")
+        self.json.duplicates.clear()
+        self.ledger.call(call)
+
+
+_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"']+)["']""")
+
+
+def visible_name(text: str) -> str:
+    """The tool's name in the beginning of a JSON call that is cut or broken."""
+    match = _NAME.search(text[:4096])
+    return match[1] if match else ""
