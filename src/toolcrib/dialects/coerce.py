@@ -10,6 +10,8 @@ from typing import cast
 from toolcrib.dialects import literals
 from toolcrib.dialects.parsed import Json, Schema
 
+_EMPTY: Schema = {}
+_STRING = frozenset({"string"})
 _LITERALS: Mapping[str, Json] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _BY_TYPE: Mapping[str, tuple[type, ...]] = {
     "integer": (int,),
@@ -21,13 +23,13 @@ _BY_TYPE: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def coerce(text: str, schema: Schema, root: Schema, *, default: frozenset[str] = frozenset({"string"})) -> Json:
+def coerce(text: str, schema: Schema, root: Schema, *, default: frozenset[str] = _STRING) -> Json:
     """`text` as a value of one of the schema's types; the text itself when it is a value of none of them.
 
     `default` are the types to assume where the schema names none.
     """
     types = types_of(schema, root) or default
-    if types == {"string"}:
+    if types == _STRING:
         return text
     value = _literal(text.strip())
     if isinstance(value, float) and "number" not in types and value.is_integer():
@@ -52,7 +54,9 @@ def types_of(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
         return frozenset({"object"})
     if "items" in schema or "prefixItems" in schema:
         return frozenset({"array"})
-    branches = [branch for key in ("anyOf", "oneOf", "allOf") for branch in cast("Sequence[Schema]", schema.get(key, ()))]
+    branches = [
+        branch for key in ("anyOf", "oneOf", "allOf") for branch in cast("Sequence[Schema]", schema.get(key, ()))
+    ]
     found: frozenset[str] = frozenset()
     for branch in branches:
         found |= types_of(branch, root, depth + 1)
@@ -69,8 +73,8 @@ def resolve(schema: object, root: Schema, depth: int = 0) -> Schema:
         return found
     target: object = root
     for part in reference.lstrip("#/").split("/") if len(reference) > 1 else ():
-        part = part.replace("~1", "/").replace("~0", "~")
-        target = cast("Schema", target).get(part) if isinstance(target, Mapping) else None
+        inside = cast("Schema", target) if isinstance(target, Mapping) else _EMPTY
+        target = inside.get(part.replace("~1", "/").replace("~0", "~"))
     return resolve(target, root, depth + 1)
 
 

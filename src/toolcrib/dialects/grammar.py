@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +22,7 @@ class Alternative:
     starts: str
     own: bool
     close: str = ""
+    ahead: re.Pattern[str] | None = None
 
     def accepts(self, char: str) -> bool:
         if self.starts == ANY or char in self.starts:
@@ -49,7 +51,7 @@ def grammar(dialect: str | None, tool_names: frozenset[str] | None) -> Grammar:
         return _build(tuple(FORMATS.values()), True, names)
     formats = chosen(dialect)
     by_name = any("<>" in spec.opens for spec in formats)
-    return _build(formats, False, tool_names or frozenset() if by_name else frozenset())
+    return _build(formats, False, tool_names if tool_names and by_name else frozenset[str]())
 
 
 def chosen(dialect: str) -> tuple[Format, ...]:
@@ -89,10 +91,11 @@ def _build(formats: tuple[Format, ...], detecting: bool, tool_names: frozenset[s
 
 
 def _add(openings: dict[str, list[Alternative]], spec: Format, tool_names: Iterable[str], *, own: bool) -> None:
+    ahead = re.compile(spec.ahead) if spec.ahead else None
     named = (f"<{name}>" for name in tool_names) if "<>" in spec.opens else ()
     for opening in (*spec.opens, *named):
         if opening != "<>":
-            _offer(openings.setdefault(opening, []), Alternative(spec, spec.starts, own))
+            _offer(openings.setdefault(opening, []), Alternative(spec, spec.starts, own, ahead=ahead))
     for opening, close in spec.wraps:
         inner = "".join(sorted({opened[0] for opened in spec.opens if opened}))
         _offer(openings.setdefault(opening, []), Alternative(spec, inner, own, close))
@@ -116,5 +119,7 @@ def _cousins(formats: tuple[Format, ...], openings: dict[str, list[Alternative]]
     return [
         spec
         for spec in FORMATS.values()
-        if spec not in formats and not spec.bare and shared.intersection((*spec.opens, *(pair[0] for pair in spec.wraps)))
+        if spec not in formats
+        and not spec.bare
+        and shared.intersection((*spec.opens, *(pair[0] for pair in spec.wraps)))
     ]

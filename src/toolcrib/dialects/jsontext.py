@@ -35,13 +35,14 @@ class Decoded(NamedTuple):
 class JsonText:
     """Reads JSON values from a source. One per stream: it counts duplicate keys and gives up shortcuts that fail."""
 
-    __slots__ = ("_decoder", "_failures", "_source", "duplicates")
+    __slots__ = ("_decoder", "_failures", "_scan_once", "_source", "duplicates")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._failures = 0
         self.duplicates: list[str] = []
         self._decoder = json.JSONDecoder(strict=False, object_pairs_hook=self._object, parse_constant=_no_constant)
+        self._scan_once = cast("Callable[[str, int], tuple[Any, int]]", vars(self._decoder)["scan_once"])
 
     def read(self) -> Generator[None, None, tuple[End, Decoded | None]]:
         """Read one object or array and decode it. A broken or cut value is left read as far as it was understood."""
@@ -49,7 +50,7 @@ class JsonText:
         if self._failures < _FAST_FAILURES and len(source.window) - source.pos >= _FAST_MINIMUM:
             try:
                 begin = source.pos
-                value, source.pos = self._decoder.scan_once(source.window, begin)
+                value, source.pos = self._scan_once(source.window, begin)
                 escaped = source.window.find("\\u", begin, source.pos) >= 0
                 return End.BALANCED, Decoded(_clean(value) if escaped else value, False)
             except (StopIteration, ValueError, RecursionError):
@@ -133,7 +134,7 @@ def scan(source: Source) -> Generator[None, None, End]:
             continue
         char = source.window[pos]
         source.pos = pos + 1
-        if char == '"' and (state == _VALUE or state == _KEY):
+        if char == '"' and state in (_VALUE, _KEY):
             if not (yield from _scan_string(source)):
                 return End.CUT
             state = _COLON if state == _KEY else _AFTER

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
+from string import hexdigits
 from typing import NamedTuple
 
 from toolcrib.dialects.parsed import Json
-from toolcrib.dialects.source import Markers, Source
+from toolcrib.dialects.source import Markers, Source, pending_literal, read_to
 
 PYTHON_QUOTES = ('"""', "'''", '"', "'")
 _CONSTANTS: dict[str, Json] = {
@@ -176,41 +177,56 @@ def _number(text: str) -> Json:
 
 
 def _string_end(text: str, start: int, quote: str, *, escapes: bool) -> int:
-    pos = start
-    while True:
-        end = text.find(quote, pos)
+    if not escapes:
+        end = text.find(quote, start)
         if end < 0:
             raise NotLiteral("string without end")
-        slash = text.find("\\", pos, end) if escapes else -1
-        if slash < 0:
-            return end
-        pos = slash + 2
+        return end
+    stop = _STOPS[quote]
+    while match := stop(text, start):
+        if match.group() == quote:
+            return match.start()
+        start = match.end() + 1
+    raise NotLiteral("string without end")
 
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([\s\S]))")
 _NAMED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0", "\n": ""} | {
-    char: char for char in "\\'\"/"
+    char: char for char in "'\"/"
 }
+_CODES = {"x": 2, "u": 4, "U": 8}
 
 
 def _unescape(text: str) -> str:
-    made = _ESCAPE.sub(_character, text)
-    if "\\u" in text.lower():  # two escapes may spell one character
-        made = made.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return made
+    """A string with its escapes replaced; unknown escapes stay as they are."""
+    pieces = text.split("\\")
+    made = [pieces[0]]
+    rest = iter(pieces[1:])
+    for piece in rest:
+        head = piece[:1]
+        if not head:  # two backslashes in a row
+            made += ("\\", next(rest, ""))
+        elif head in _NAMED:
+            made += (_NAMED[head], piece[1:])
+        else:
+            made.append(_coded(piece))
+    whole = "".join(made)
+    if "\\u" in text or "\\U" in text:  # two escapes may spell one character
+        whole = whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole
 
 
-def _character(match: re.Match[str]) -> str:
-    code = match[1] or match[2] or match[3]
-    if code is None:
-        return _NAMED.get(match[4], match[0])
-    return chr(int(code, 16)) if int(code, 16) < 0x110000 else "\ufffd"
+def _coded(piece: str) -> str:
+    size = _CODES.get(piece[0], 0)
+    code = piece[1 : 1 + size]
+    if not size or len(code) < size or not all(char in hexdigits for char in code) or int(code, 16) > 0x10FFFF:
+        return "\\" + piece
+    return chr(int(code, 16)) + piece[1 + size :]
 
 
 def bracket_scanner(quotes: tuple[str, ...]) -> Callable[[Source], Generator[None, None, bool]]:
     """A reading that goes from an opening bracket to the one that closes it, stepping over strings."""
     markers = Markers((*quotes, *"()[]{}"))
-    inside = {quote: Markers((quote, "\\") if '"' in quotes else (quote,)) for quote in quotes}
+    escapes = '"' in quotes
 
     def scan(source: Source) -> Generator[None, None, bool]:
         stack: list[str] = []
@@ -223,23 +239,41 @@ def bracket_scanner(quotes: tuple[str, ...]) -> Callable[[Source], Generator[Non
                     return True
             elif found in _CLOSERS:
                 stack.append(_CLOSERS[found])
-            elif not found or not (yield from string(source, found)):
+            elif not found or not (yield from (_skip_string if escapes else read_to)(source, found)):
                 return False
-
-    def string(source: Source, quote: str) -> Generator[None, None, bool]:
-        while True:
-            found = yield from _next(source, inside[quote])
-            if found != "\\":
-                return found == quote
-            while source.pos == len(source.window):
-                if source.closed:
-                    return False
-                yield
-            source.pos += 1
 
     return scan
 
 
+def _skip_string(source: Source, quote: str) -> Generator[None, None, bool]:
+    """Read past the end of a string with escapes."""
+    stop = _STOPS[quote]
+    while True:
+        match = stop(source.window, source.pos)
+        if match is None:
+            source.pos = len(source.window) - (0 if source.closed else _partial(source, quote))
+        elif match.group() == quote:
+            source.pos = match.end()
+            return True
+        elif match.end() < len(source.window):
+            source.pos = match.end() + 1
+            continue
+        else:
+            source.pos = match.start()
+        if source.closed:
+            source.pos = len(source.window)
+            return False
+        yield
+
+
+def _partial(source: Source, quote: str) -> int:
+    """How many characters at the end of the window may begin a closing quote of three."""
+    if len(quote) == 1:
+        return 0
+    return len(source.window) - pending_literal(source.window, source.pos, quote)
+
+
+_STOPS = {quote: re.compile(rf"[{quote}\\]" if len(quote) == 1 else rf"{quote}|\\").search for quote in PYTHON_QUOTES}
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(_CLOSERS.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from typing import cast
 
@@ -97,14 +98,14 @@ def _read_frame(reader: Reader, token: str, emit: Emit, kind: Kind) -> Reading:
     return _keep(reader, token, emit, kind)
 
 
-def _read_opening(
-    reader: Reader, token: str, options: tuple[Alternative, ...], emit: Emit, kind: Kind
-) -> Reading:
+def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], emit: Emit, kind: Kind) -> Reading:
     """Try the ways to go on after an opening; when none leads to a call, the opening is text."""
     source, ledger = reader.source, reader.ledger
     if ledger.after_opening_quote() or not reader.allowance:
         return _keep(reader, token, emit, kind)
     for option in options:
+        if option.ahead is not None and not (yield from _ahead(reader, option.ahead)):
+            continue
         source.mark()
         source.pos += len(token)
         char = yield from skip_space(source)
@@ -121,6 +122,16 @@ def _read_opening(
     if reader.plain > len(token):
         _keep(reader, source.window[source.pos : source.pos + reader.plain - len(token)], emit, kind)
     reader.plain = 0
+
+
+def _ahead(reader: Reader, pattern: re.Pattern[str]) -> Generator[None, None, bool]:
+    """Whether the unread text looks like a call. A match that reaches the end of the window needs more text."""
+    source = reader.source
+    while True:
+        match = pattern.match(source.window, source.pos)
+        if match is None or match.end() < len(source.window) or source.closed:
+            return match is not None
+        yield
 
 
 def _wraps(reader: Reader, spec: Format) -> Generator[None, None, bool]:

@@ -27,7 +27,19 @@ class Code(Enum):
 class Reader:
     """One text being read. A family's reading returns False when what it saw is no call after all."""
 
-    __slots__ = ("allowance", "code", "format", "grammar", "json", "ledger", "open_wraps", "own", "plain", "source", "tools")
+    __slots__ = (
+        "allowance",
+        "code",
+        "format",
+        "grammar",
+        "json",
+        "ledger",
+        "open_wraps",
+        "own",
+        "plain",
+        "source",
+        "tools",
+    )
 
     def __init__(self, grammar: Grammar, tools: ToolTable, code: Code) -> None:
         self.grammar = grammar

@@ -99,12 +99,11 @@ class Markers:
         A marker is only certain when no longer one can begin before or with it.
         """
         match = self.search(window, pos)
-        if closed:
-            return (match.start(), match.group()) if match is not None else (len(window), "")
-        pending = self.pending(window, pos)
-        if match is not None and match.start() < pending:
-            return match.start(), match.group()
-        return pending, ""
+        if match is not None:
+            start = match.start()
+            if closed or start <= len(window) - self._longest or start < self.pending(window, pos):
+                return start, match.group()
+        return (len(window) if closed else self.pending(window, pos)), ""
 
     def pending(self, window: str, pos: int) -> int:
         """Where the text ends that is certainly no marker: what follows may be the beginning of one."""

@@ -37,9 +37,12 @@ class ToolTable:
         return self._schemas.get(name, {})
 
 
+_NOTHING: Schema = {}
+
+
 def _entry(tool: AnyTool) -> tuple[str, Schema]:
     if isinstance(tool, Mapping):
         function = cast("Mapping[str, object]", tool.get("function", tool))
-        schema = function.get("parameters") or function.get("input_schema") or function.get("inputSchema") or {}
-        return str(function["name"]), cast("Schema", schema)
+        schema = function.get("parameters") or function.get("input_schema") or function.get("inputSchema")
+        return str(function["name"]), cast("Schema", schema or _NOTHING)
     return tool.name, tool.input_schema

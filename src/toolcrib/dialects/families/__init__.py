@@ -1,1 +1,1 @@
-"""One streaming reader per family of wire formats. What tells one format of a family from another is data, elsewhere."""
+"""One streaming reader per family of wire formats. What tells formats of a family apart is data, kept elsewhere."""

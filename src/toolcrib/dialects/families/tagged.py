@@ -161,7 +161,7 @@ def plain(text: str, meaning: Text) -> str:
 def typed(text: str, said: str | None, schema: Schema, root: Schema) -> Json:
     """The value of an argument: by its schema, and where that is silent by what the markup says of it."""
     unsure = types_of(schema, root)
-    if said in (None, "true", "string") or unsure == {"string"}:
+    if said in (None, "true", "string") or unsure == frozenset({"string"}):
         return coerce(text, schema, root)
     return coerce(text, {} if not unsure else schema, root, default=_ANYTHING)
 

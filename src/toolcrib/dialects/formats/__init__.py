@@ -11,9 +11,7 @@ from toolcrib.dialects.formats.spec import Format
 _MODULES = (json_blocks, headers, tagged, invoked)
 _LAST = ("llama3_json", "xlam", "openai_json_dump", "pythonic", "tool_named_xml")
 
-_all = {
-    value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Format)
-}
+_all = {value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Format)}
 FORMATS: dict[str, Format] = {
     **{name: spec for name, spec in _all.items() if name not in _LAST},
     **{name: _all[name] for name in _LAST},

@@ -8,6 +8,9 @@ _NAMED = '{"name": "$name", "arguments": $arguments}'
 _PARAMETERS = '{"name": "$name", "parameters": $arguments}'
 _COHERE = '{"tool_call_id": "$index", "tool_name": "$name", "parameters": $arguments}'
 _DUMP = '{"id": "call_$index", "type": "function", "function": {"name": "$name", "arguments": $quoted}}'
+_KEYS = "name|tool_name|tool|function|tool_calls|type|id|tool_call_id|call_id|index|arguments|parameters|args|input"
+_OBJECT = rf"""\{{\s{{0,40}}(?:\Z|["'](?:\w{{0,16}}\Z|(?:{_KEYS})["']))"""
+_AHEAD = rf"(?:<[|]python_tag[|]>)?\s{{0,40}}(?:\[\s{{0,40}})?(?:\Z|{_OBJECT})"
 _END_TURN = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "</s>")
 
 HERMES = JsonBlock(
@@ -78,9 +81,7 @@ INKLING = JsonBlock(
     closes=("<|end_message|>",),
     reasoning=("<|content_thinking|>", "<|end_message|>"),
     drops=("<|message_model|>", "<|content_text|>", "<|end_message|>"),
-    layout=Layout(
-        '<|message_model|><|content_invoke_tool_json|>{"name": "$name", "args": $arguments}<|end_message|>'
-    ),
+    layout=Layout('<|message_model|><|content_invoke_tool_json|>{"name": "$name", "args": $arguments}<|end_message|>'),
 )
 LLAMA3_JSON_TAG = JsonBlock(
     name="llama3_json_tag",
@@ -182,6 +183,7 @@ LLAMA3_JSON = JsonBlock(
     starts="\"'{[",
     drops=_END_TURN,
     bare=True,
+    ahead=_AHEAD,
     leads=("<|python_tag|>",),
     layout=Layout(_PARAMETERS, between="; "),
     names=("llama4_json", "llama3"),
@@ -191,6 +193,7 @@ XLAM = JsonBlock(
     opens=("[", "{"),
     starts="\"'{",
     bare=True,
+    ahead=_AHEAD,
     layout=Layout(_NAMED, before="[", between=", ", after="]"),
 )
 OPENAI_JSON_DUMP = JsonBlock(
@@ -198,5 +201,6 @@ OPENAI_JSON_DUMP = JsonBlock(
     opens=("{", "["),
     starts="\"'{",
     bare=True,
+    ahead=_AHEAD,
     layout=Layout(_DUMP, before='{"tool_calls": [', between=", ", after="]}"),
 )

@@ -29,7 +29,8 @@ class Format:
     `starts` are the characters a call may go on with after an opening and white space (a letter is written "a").
     `wraps` are pairs around one or more calls. `drops` are control tokens without meaning for the reader,
     `frames` pairs of them with text between that is markup too.
-    `bare` formats have no marker: the opening is the first character of the call itself.
+    `bare` formats have no marker: the opening is the first character of the call itself, and `ahead` must match there,
+    also when the text is cut short.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Format:
     drops: tuple[str, ...] = ()
     frames: tuple[tuple[str, str], ...] = ()
     bare: bool = False
+    ahead: str = ""
     names: tuple[str, ...] = ()
 
 

@@ -112,7 +112,8 @@ STEP3 = Tagged(
     parameter_opens=("<steptml:parameter name=",),
     value_close="</steptml:parameter>",
     layout=Layout(
-        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="$name">\n$pairs</steptml:invoke><｜tool_call_end｜>\n',
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="$name">\n$pairs'
+        "</steptml:invoke><｜tool_call_end｜>\n",
         before="<｜tool_calls_begin｜>\n",
         after="<｜tool_calls_end｜>",
         pair='<steptml:parameter name="$key">$value</steptml:parameter>\n',
