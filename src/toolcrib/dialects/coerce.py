@@ -73,9 +73,12 @@ def resolve(schema: object, root: Schema, depth: int = 0) -> Schema:
         return found
     target: object = root
     for part in reference.lstrip("#/").split("/") if len(reference) > 1 else ():
-        inside = cast("Schema", target) if isinstance(target, Mapping) else _EMPTY
-        target = inside.get(part.replace("~1", "/").replace("~0", "~"))
+        target = _inside(target).get(part.replace("~1", "/").replace("~0", "~"))
     return resolve(target, root, depth + 1)
+
+
+def _inside(value: object) -> Schema:
+    return cast("Schema", value) if isinstance(value, Mapping) else _EMPTY
 
 
 def member(schema: Schema, key: str, root: Schema) -> Schema:

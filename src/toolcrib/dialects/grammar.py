@@ -79,7 +79,7 @@ def _build(formats: tuple[Format, ...], detecting: bool, tool_names: frozenset[s
     closes.update(close for spec in formats for close in spec.closes)
     literals = {*openings, *reasoning, *drops, *frames, *closes, "`"} - {""}
     return Grammar(
-        Markers(literals),
+        Markers(literals, _lookahead(openings)),
         {opening: tuple(options) for opening, options in openings.items()},
         reasoning,
         Markers(reasoning.values()),
@@ -90,12 +90,21 @@ def _build(formats: tuple[Format, ...], detecting: bool, tool_names: frozenset[s
     )
 
 
+def _lookahead(openings: dict[str, list[Alternative]]) -> dict[str, str]:
+    """What must follow an opening, for openings that mean nothing without it."""
+    return {
+        opening: "|".join({option.ahead.pattern for option in options if option.ahead})
+        for opening, options in openings.items()
+        if all(option.ahead for option in options)
+    }
+
+
 def _add(openings: dict[str, list[Alternative]], spec: Format, tool_names: Iterable[str], *, own: bool) -> None:
-    ahead = re.compile(spec.ahead) if spec.ahead else None
+    ahead = {opening: re.compile(pattern) for opening, pattern in spec.ahead}
     named = (f"<{name}>" for name in tool_names) if "<>" in spec.opens else ()
     for opening in (*spec.opens, *named):
         if opening != "<>":
-            _offer(openings.setdefault(opening, []), Alternative(spec, spec.starts, own, ahead=ahead))
+            _offer(openings.setdefault(opening, []), Alternative(spec, spec.starts, own, ahead=ahead.get(opening)))
     for opening, close in spec.wraps:
         inner = "".join(sorted({opened[0] for opened in spec.opens if opened}))
         _offer(openings.setdefault(opening, []), Alternative(spec, inner, own, close))

@@ -104,7 +104,7 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
     if ledger.after_opening_quote() or not reader.allowance:
         return _keep(reader, token, emit, kind)
     for option in options:
-        if option.ahead is not None and not (yield from _ahead(reader, option.ahead)):
+        if option.ahead is not None and not (yield from _ahead(reader, token, option.ahead)):
             continue
         source.mark()
         source.pos += len(token)
@@ -124,11 +124,11 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
     reader.plain = 0
 
 
-def _ahead(reader: Reader, pattern: re.Pattern[str]) -> Generator[None, None, bool]:
-    """Whether the unread text looks like a call. A match that reaches the end of the window needs more text."""
+def _ahead(reader: Reader, token: str, pattern: re.Pattern[str]) -> Generator[None, None, bool]:
+    """Whether what follows looks like a call. A match that reaches the end of the window needs more text."""
     source = reader.source
     while True:
-        match = pattern.match(source.window, source.pos)
+        match = pattern.match(source.window, source.pos + len(token))
         if match is None or match.end() < len(source.window) or source.closed:
             return match is not None
         yield

@@ -7,7 +7,7 @@ knows about calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from io import StringIO
 
 Reading = Generator[None, None, None]
@@ -82,13 +82,16 @@ class Source:
 
 
 class Markers:
-    """A set of literal strings to look for at once."""
+    """A set of literal strings to look for at once. `ahead` are patterns that must follow some of them."""
 
     __slots__ = ("_first", "_longest", "_prefixes", "literals", "search")
 
-    def __init__(self, literals: Iterable[str]) -> None:
+    def __init__(self, literals: Iterable[str], ahead: Mapping[str, str] | None = None) -> None:
         self.literals = tuple(sorted(set(literals), key=len, reverse=True))
-        self.search = re.compile("|".join(map(re.escape, self.literals)) or r"(?!)").search
+        patterns = (
+            f"{re.escape(it)}(?={ahead[it]})" if ahead and it in ahead else re.escape(it) for it in self.literals
+        )
+        self.search = re.compile("|".join(patterns) or r"(?!)").search
         self._prefixes = {literal[:size] for literal in self.literals for size in range(1, len(literal))}
         self._first = {literal[0] for literal in self.literals}
         self._longest = max(map(len, self.literals), default=1)

@@ -9,8 +9,8 @@ _PARAMETERS = '{"name": "$name", "parameters": $arguments}'
 _COHERE = '{"tool_call_id": "$index", "tool_name": "$name", "parameters": $arguments}'
 _DUMP = '{"id": "call_$index", "type": "function", "function": {"name": "$name", "arguments": $quoted}}'
 _KEYS = "name|tool_name|tool|function|tool_calls|type|id|tool_call_id|call_id|index|arguments|parameters|args|input"
-_OBJECT = rf"""\{{\s{{0,40}}(?:\Z|["'](?:\w{{0,16}}\Z|(?:{_KEYS})["']))"""
-_AHEAD = rf"(?:<[|]python_tag[|]>)?\s{{0,40}}(?:\[\s{{0,40}})?(?:\Z|{_OBJECT})"
+_IN_OBJECT = rf"""\s{{0,40}}(?:\Z|["'](?:\w{{0,16}}\Z|(?:{_KEYS})["']))"""
+_AHEAD = (("{", _IN_OBJECT), ("[", rf"\s{{0,40}}(?:\Z|\{{{_IN_OBJECT})"))
 _END_TURN = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "</s>")
 
 HERMES = JsonBlock(

@@ -29,8 +29,8 @@ class Format:
     `starts` are the characters a call may go on with after an opening and white space (a letter is written "a").
     `wraps` are pairs around one or more calls. `drops` are control tokens without meaning for the reader,
     `frames` pairs of them with text between that is markup too.
-    `bare` formats have no marker: the opening is the first character of the call itself, and `ahead` must match there,
-    also when the text is cut short.
+    `bare` formats have no marker: the opening is the first character of the call itself. `ahead` gives for such an
+    opening the pattern of what must follow it; it must also match where the text is cut short.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Format:
     drops: tuple[str, ...] = ()
     frames: tuple[tuple[str, str], ...] = ()
     bare: bool = False
-    ahead: str = ""
+    ahead: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
 
 
