@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from toolcrib.dialects.formats import FORMATS, GROUPS, NAMES
-from toolcrib.dialects.formats.spec import ANY, LETTER, THINK, Format, Layout
+from toolcrib.dialects.formats.spec import ANY, LETTER, THINK, Format, Invoked, JsonBlock, Layout, Nested, Tagged
 from toolcrib.dialects.source import Markers
 
 NAMED_TAGS_LIMIT = 64
@@ -71,6 +71,8 @@ def _build(formats: tuple[Format, ...], detecting: bool, tool_names: frozenset[s
         _add(openings, spec, tool_names, own=True)
     for cousin in () if detecting else _cousins(formats, openings):
         _add(openings, cousin, frozenset(), own=False)
+    for spec in () if detecting else formats:
+        _add_json(openings, spec)
     at_start = tuple(openings.pop("", ()))
     reasoning = dict(spec.reasoning for spec in formats)
     drops = frozenset(token for spec in formats for token in spec.drops)
@@ -108,6 +110,15 @@ def _add(openings: dict[str, list[Alternative]], spec: Format, tool_names: Itera
     for opening, close in spec.wraps:
         inner = "".join(sorted({opened[0] for opened in spec.opens if opened}))
         _offer(openings.setdefault(opening, []), Alternative(spec, inner, own, close))
+
+
+def _add_json(openings: dict[str, list[Alternative]], spec: Format) -> None:
+    """Let JSON stand between the tags of a format that writes something else there: models drift to it."""
+    tags = spec.wraps or (tuple((opening, spec.closes[0]) for opening in spec.opens) if spec.closes else ())
+    for opening, close in tags if isinstance(spec, Tagged | Invoked | Nested) else ():
+        json = JsonBlock(name=spec.name, opens=(opening,), closes=(close,), starts="{[", layout=spec.layout)
+        if len(opening) > 3 and not opening.endswith("="):
+            _offer(openings.setdefault(opening, []), Alternative(json, json.starts, own=False))
 
 
 def _offer(options: list[Alternative], option: Alternative) -> None:

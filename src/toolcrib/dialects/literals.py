@@ -43,9 +43,9 @@ def read_value(text: str, quotes: tuple[str, ...] = PYTHON_QUOTES) -> Json:
     return value
 
 
-def read_arguments(text: str, quotes: tuple[str, ...] = PYTHON_QUOTES) -> dict[str, Json]:
-    """The arguments of `(key=value, …)` or `{key:value, …}`, brackets included."""
-    reader = _Reader(text, quotes)
+def read_arguments(text: str, quotes: tuple[str, ...] = PYTHON_QUOTES, *, words: bool = False) -> dict[str, Json]:
+    """The arguments of `(key=value, …)` or `{key:value, …}`, brackets included. `words`: strings need no quotes."""
+    reader = _Reader(text, quotes, words=words)
     value = reader.pairs("=", ")", 0) if text[:1] == "(" else reader.value(0)
     if reader.space() < len(text) or not isinstance(value, dict):
         raise NotLiteral("no arguments")
@@ -55,13 +55,15 @@ def read_arguments(text: str, quotes: tuple[str, ...] = PYTHON_QUOTES) -> dict[s
 _SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)")
 _WORD = re.compile(r"[^\W\d][\w.\-]*")
+_BARE = re.compile(r"[^\s,(){}\[\]<>|\"'](?:[^,(){}\[\]<>|\"']*[^\s,(){}\[\]<>|\"'])?")
 _PREFIX = re.compile(r"[rRbBuUfF]{1,2}(?=[\"'])")
 
 
 class _Reader:
     """A recursive reader of one whole text."""
 
-    def __init__(self, text: str, quotes: tuple[str, ...]) -> None:
+    def __init__(self, text: str, quotes: tuple[str, ...], *, words: bool = False) -> None:
+        self._words = words
         self.text = text
         self.quotes = quotes
         self.pos = 0
@@ -159,6 +161,10 @@ class _Reader:
             self.pos = word.end()
             return _CONSTANTS[word.group()]
         number = _NUMBER.match(self.text, self.pos)
+        bare = _BARE.match(self.text, self.pos) if self._words else None
+        if bare is not None and (number is None or number.end() < bare.end()):
+            self.pos = bare.end()
+            return bare.group()
         if number is None:
             raise NotLiteral(f"no value at {self.pos}")
         self.pos = number.end()

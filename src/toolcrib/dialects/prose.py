@@ -170,14 +170,24 @@ def _read_code(reader: Reader, emit: Emit, kind: Kind) -> Reading:
     fenced = reader.grammar.openings.get("```", ()) if len(ticks) == 3 else ()
     calls = len(reader.ledger.calls)
     yield from _read_opening(reader, ticks, fenced, emit, kind)
-    if len(reader.ledger.calls) == calls and reader.code is Code.CONTENT:
-        yield from _read_fence(reader, ticks, emit, kind)
-
-
-def _read_fence(reader: Reader, ticks: str, emit: Emit, kind: Kind) -> Reading:
-    """Read code up to its closing ticks; inline code also ends with its line."""
-    token = yield from _read_text(reader, Markers((ticks, "\n") if len(ticks) < 3 else (ticks,)), emit)
+    if len(reader.ledger.calls) > calls or reader.code is Code.CALLS:
+        return
+    if len(ticks) < 3:
+        yield from _read_inline(reader, ticks, emit, kind)
+        return
+    token = yield from _read_text(reader, Markers((ticks,)), emit)
     _keep(reader, token, emit, kind)
+
+
+def _read_inline(reader: Reader, ticks: str, emit: Emit, kind: Kind) -> Reading:
+    """Read inline code, which ends on its line; a tick without a partner is just a tick."""
+    source = reader.source
+    source.mark()
+    found = yield from read_to_any(source, Markers((ticks, "\n")))
+    text = source.text()
+    source.rewind()
+    if found == ticks:
+        _keep(reader, text, emit, kind)
 
 
 def _read_reasoning(reader: Reader, closes: Markers) -> Generator[None, None, bool]:

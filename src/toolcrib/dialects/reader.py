@@ -83,6 +83,8 @@ class Reader:
     def _enter(self, call: ParsedCall) -> None:
         if self.format is not None and self.ledger.dialect is None:
             self.ledger.dialect = self.format.name
+        if self.format is not None:
+            self.open_wraps.update(self.format.closes, (close for _, close in self.format.wraps))
         for key in self.json.duplicates:
             self.note("duplicate_key", f"{key!r} was given twice; the last value counts")
         self.json.duplicates.clear()

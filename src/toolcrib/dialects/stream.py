@@ -28,7 +28,7 @@ def parse(
 class StreamParser:
     """Parses a text that arrives in pieces, cut anywhere, even inside a character when the pieces are bytes."""
 
-    __slots__ = ("_advance", "_decode", "_dialect", "_ledger", "_reader", "_source")
+    __slots__ = ("_advance", "_decode", "_dialect", "_ledger", "_reader", "_source", "rest")
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class StreamParser:
         self._reader = Reader(grammar(dialect, table.known), table, code)
         self._source, self._ledger = self._reader.source, self._reader.ledger
         self._dialect = dialect
+        self.rest: list[Delta] = []
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._advance = prose.read(self._reader, in_reasoning=start_in_reasoning).__next__
         self._advance()
@@ -58,7 +59,7 @@ class StreamParser:
         return deltas
 
     def finish(self) -> Parsed:
-        """Say that the text has ended; return the whole answer. `finish` may be called once."""
+        """Say that the text has ended; return the whole answer. What only the end made certain is in `rest`."""
         self._source.refill(self._decode(b"", True))
         self._source.closed = True
         try:
@@ -68,4 +69,6 @@ class StreamParser:
         ledger = self._ledger
         if self._dialect is not None:
             ledger.dialect = ledger.dialect or self._dialect
-        return ledger.result()
+        parsed = ledger.result()
+        self.rest, ledger.deltas = ledger.deltas, []
+        return parsed

@@ -9,7 +9,7 @@ from typing import cast
 
 from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import Invoked
-from toolcrib.dialects.literals import NotLiteral, bracket_scanner, read_arguments, read_value
+from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_arguments, read_value
 from toolcrib.dialects.parsed import Json
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
@@ -52,16 +52,17 @@ def _read_call(reader: Reader, spec: Invoked) -> Block:
     start = source.since_mark()
     found = yield from read_to_any(source, _ends(spec), _HEAD_LIMIT)
     text = source.text()[start:]
-    head = _NAME.fullmatch(text[:-1] if found else text)
-    if head is None or not reader.accepts(head["name"]) or (found is not None and found != spec.bracket):
+    head = _NAME.fullmatch(text[: -len(found)] if found else text)
+    name = head["name"].removesuffix(".call") if head is not None else ""
+    if not reader.accepts(name) or (found is not None and found != spec.bracket):
         return False
     if found is None:
-        return _enter_cut(reader, spec, head["name"])
+        return _enter_cut(reader, spec, name)
     source.pos -= 1
     start = source.since_mark()
     if not (yield from _scanner(spec.quotes)(source)):
-        return _enter_cut(reader, spec, head["name"])
-    return _enter(reader, spec, head["name"], source.text()[start:])
+        return _enter_cut(reader, spec, name)
+    return _enter(reader, spec, name, source.text()[start:])
 
 
 @lru_cache(maxsize=64)
@@ -73,7 +74,7 @@ def _enter(reader: Reader, spec: Invoked, name: str, text: str) -> bool:
     try:
         arguments = read_arguments(text, spec.quotes)
     except NotLiteral:
-        arguments = _positional(reader, name, text, spec)
+        arguments = _loose(reader, name, text, spec)
         if arguments is None:
             if not spec.bare:
                 reader.enter_malformed(name)
@@ -92,10 +93,15 @@ def _enter(reader: Reader, spec: Invoked, name: str, text: str) -> bool:
     return True
 
 
-def _positional(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Json] | None:
-    """Arguments given by position, matched to the schema's properties in their order."""
+def _loose(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Json] | None:
+    """Arguments with other quotes than the format's own, or given by position in the order of the schema."""
+    if spec.bracket != "(":
+        try:
+            return read_arguments(text, (*spec.quotes, *PYTHON_QUOTES), words=True)
+        except NotLiteral:
+            return None
     properties = reader.tools.schema(name).get("properties")
-    if not isinstance(properties, Mapping) or spec.bracket != "(":
+    if not isinstance(properties, Mapping):
         return None
     try:
         values = read_value(text, spec.quotes)

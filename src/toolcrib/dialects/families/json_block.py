@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from toolcrib.dialects.formats.spec import JsonBlock, Shape
 from toolcrib.dialects.jsontext import Decoded, End, mend
-from toolcrib.dialects.literals import NotLiteral, read_value
+from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_value
 from toolcrib.dialects.parsed import Json
 from toolcrib.dialects.reader import Block, Reader, visible_name
 from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
@@ -28,7 +28,7 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
     while True:
         char = yield from skip_space(source)
         if char == "{":
-            entered = yield from _read_object(reader, spec, calls > 0)
+            entered = yield from _read_object(reader, spec)
             if not entered:
                 return calls > 0
             calls += 1
@@ -46,16 +46,18 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
     return calls > 0
 
 
-def _read_object(reader: Reader, spec: JsonBlock, later: bool) -> Block:
+def _read_object(reader: Reader, spec: JsonBlock) -> Block:
     """Read one object and enter the calls in it. False when it is none."""
     start = reader.source.since_mark()
     end, decoded = yield from reader.json.read()
-    if decoded is None:
-        if spec.bare and not later and end is not End.BALANCED:
+    if decoded is None and spec.bare and end is End.BROKEN:
+        decoded = yield from _recover_bare(reader, start)
+        if decoded is None:
             return False
+    if decoded is None:
         decoded = yield from recover(reader, start, spec.closes, spec.opens)
     if decoded is None:
-        return _enter_unreadable(reader, reader.source.text()[start:], end)
+        return _enter_unreadable(reader, spec, reader.source.text()[start:], end)
     found = list(calls_in(decoded.value, spec))
     if not found or not all(reader.accepts(call.name) for call in found):
         reader.plain = reader.source.since_mark() if spec.bare else 0
@@ -141,9 +143,25 @@ def _whole_literal(text: str) -> Decoded | None:
         return None
 
 
-def _enter_unreadable(reader: Reader, text: str, end: End) -> bool:
+def _recover_bare(reader: Reader, start: int) -> Generator[None, None, Decoded | None]:
+    """A bare object that is no JSON may be a Python dictionary."""
+    source = reader.source
+    source.rewind()
+    source.mark()
+    source.pos += start
+    if not reader.allowance or not (yield from _scan_python(source)):
+        return None
+    return _whole_literal(source.text()[start:])
+
+
+_scan_python = bracket_scanner(PYTHON_QUOTES)
+
+
+def _enter_unreadable(reader: Reader, spec: JsonBlock, text: str, end: End) -> bool:
     name = visible_name(text)
-    if not reader.accepts(name):
+    if not (reader.tools.known and name in reader.tools.known if spec.bare else reader.accepts(name)):
+        if reader.source.closed and not spec.bare:
+            reader.note("incomplete_call", "the text ends before a call says its name")
         return False
     if end is End.CUT and reader.source.closed and reader.source.pos == len(reader.source.window):
         reader.enter_incomplete(name)

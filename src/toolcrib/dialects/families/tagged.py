@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from toolcrib.dialects.coerce import coerce, member, types_of
-from toolcrib.dialects.formats.spec import Tagged, Text
+from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
 from toolcrib.dialects.parsed import Json, Schema
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, read_to, read_to_any, skip_space, take
 
 _HEAD_LIMIT = 512
+_JUNK_LIMIT = 200
 _ANYTHING = frozenset({"integer", "number", "boolean", "null", "array", "object"})
 
 
@@ -67,9 +68,11 @@ class _Markers(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _markers(spec: Tagged) -> _Markers:
-    head = Markers((*spec.head_ends, *spec.parameter_opens, *spec.closes) if spec.value_close else spec.head_ends)
+    head = (*spec.head_ends, *spec.parameter_opens, *spec.closes) if spec.value_close else spec.head_ends
+    if spec.starts == LETTER:
+        head += ("{",)
     wraps = (token for pair in spec.wraps for token in pair)
-    return _Markers(head, tuple({*spec.opens, *wraps} - {"", "<>"}))
+    return _Markers(Markers(head), tuple({*spec.opens, *wraps} - {"", "<>"}))
 
 
 def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
@@ -88,12 +91,30 @@ def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
             continue
         here = yield from take(source, boundary)
         source.pos -= len(here)
+        if not here and (yield from _skip_junk(reader, spec, call)):
+            continue
         if not here or not call.values:
             return False
         reader.note("missing_close", f"the call of {call.name} was not closed")
         call.repaired = True
         break
     _enter(reader, call)
+    return True
+
+
+def _skip_junk(reader: Reader, spec: Tagged, call: Progress) -> Block:
+    """Read a little text that has no business between argument tags, if one comes after it."""
+    if not spec.value_close or not reader.tools.knows(call.name):
+        return False
+    source = reader.source
+    closes = spec.closes if call.values else ()
+    markers = Markers((*spec.parameter_opens, *closes, *_markers(spec).boundary))
+    found = yield from read_to_any(source, markers, _JUNK_LIMIT)
+    if found is None or found in _markers(spec).boundary:
+        return False
+    source.pos -= len(found)
+    call.repaired = True
+    reader.note("unexpected_text", f"text between the arguments of {call.name} was left out")
     return True
 
 
@@ -110,10 +131,23 @@ def _read_value(reader: Reader, spec: Tagged, call: Progress, closes: tuple[str,
     name = key["key"].strip()
     start = source.since_mark()
     close = spec.value_close or f"</{name}>"
-    if (yield from read_to(source, close)):
+    if (yield from _read_to_close(reader, close, call.text)):
         call.values.append(Value(name, key.groupdict().get("type"), start, source.since_mark() - len(close)))
         return True
     return (yield from _recover_value(reader, call, Value(name, key.groupdict().get("type"), start, 0), closes))
+
+
+def _read_to_close(reader: Reader, close: str, meaning: Text) -> Block:
+    """Read past the close of a value; in XML one inside a CDATA section is text."""
+    source = reader.source
+    if meaning is not Text.XML:
+        return (yield from read_to(source, close))
+    while found := (yield from read_to_any(source, Markers((close, "<![CDATA[")))):
+        if found == close:
+            return True
+        if not (yield from read_to(source, "]]>")):
+            return False
+    return False
 
 
 def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[str, ...]) -> Block:

@@ -27,6 +27,13 @@ LLAMA4_PYTHONIC = Invoked(
         pairs_between=", ",
     ),
 )
+LLAMA3_BUILTIN = Invoked(
+    name="llama3_builtin",
+    opens=("<|python_tag|>",),
+    starts=LETTER,
+    drops=("<|eot_id|>", "<|eom_id|>"),
+    layout=Layout("<|python_tag|>$name.call($pairs)", between="\n", pair="$key=$value", pairs_between=", "),
+)
 OLMO3 = Invoked(
     name="olmo3",
     opens=("<function_calls>",),
