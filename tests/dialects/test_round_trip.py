@@ -17,7 +17,9 @@ KEYS = st.text("abcdefghij_", min_size=1, max_size=6).filter(lambda key: key not
 TEXT = st.one_of(
     st.text(max_size=30),
     st.text("<>/{}[]()'\"`=,:|\\ \n\ta", max_size=30),
-    st.sampled_from(["</tool_call>", "<tool_call>", "]]>", "true", "5", "null", "```", "<think>", "\r\n", " x ", "it's"]),
+    st.sampled_from(
+        ["</tool_call>", "<tool_call>", "]]>", "true", "5", "null", "```", "<think>", "\r\n", " x ", "it's"]
+    ),
 )
 SCALAR = st.one_of(
     st.integers(),
@@ -26,7 +28,11 @@ SCALAR = st.one_of(
     TEXT,
     st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not number.is_integer()),
 )
-VALUE = st.recursive(SCALAR, lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(KEYS, inner, min_size=1, max_size=3), max_leaves=6)
+VALUE = st.recursive(
+    SCALAR,
+    lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(KEYS, inner, min_size=1, max_size=3),
+    max_leaves=6,
+)
 ARGUMENTS = st.dictionaries(KEYS, VALUE, max_size=4)
 NAMES = st.sampled_from(["tide_at", "port.ops.lookup", "mcp__harbour-io__list"])
 CALLS = st.lists(st.tuples(NAMES, ARGUMENTS), min_size=1, max_size=3)
@@ -88,7 +94,10 @@ def cut(text: str, sizes: list[int]) -> list[str]:
 MARKUP = st.sampled_from(
     sorted({token for spec in FORMATS.values() for token in (*spec.opens, *spec.closes, *spec.reasoning, *spec.drops)})
 )
-PROSE = st.lists(st.one_of(MARKUP, TEXT, st.sampled_from(['{"name": "tide_at", "arguments": {}}', "tide_at", ">", '"harbour"'])), max_size=12)
+PROSE = st.lists(
+    st.one_of(MARKUP, TEXT, st.sampled_from(['{"name": "tide_at", "arguments": {}}', "tide_at", ">", '"harbour"'])),
+    max_size=12,
+)
 
 
 @settings(max_examples=400, deadline=None)

@@ -47,6 +47,7 @@ class JsonText:
     def read(self) -> Generator[None, None, tuple[End, Decoded | None]]:
         """Read one object or array and decode it. A broken or cut value is left read as far as it was understood."""
         source = self._source
+        self.duplicates.clear()
         if self._failures < _FAST_FAILURES and len(source.window) - source.pos >= _FAST_MINIMUM:
             try:
                 begin = source.pos
@@ -55,16 +56,19 @@ class JsonText:
                 return End.BALANCED, Decoded(_clean(value) if escaped else value, False)
             except (StopIteration, ValueError, RecursionError):
                 self._failures += 1
+                self.duplicates.clear()
         start = source.since_mark()
         end = yield from scan(source)
         return end, self.decode(source.text()[start:]) if end is End.BALANCED else None
 
     def decode(self, text: str) -> Decoded | None:
         """The value of a whole JSON text, or of one with a single sensible reading."""
+        before = len(self.duplicates)
         try:
             value = self._decoder.decode(text)
             return Decoded(_clean(value) if "\\u" in text else value, False)
         except (ValueError, RecursionError):
+            del self.duplicates[before:]
             return mend(text)
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

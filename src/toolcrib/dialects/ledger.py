@@ -43,7 +43,7 @@ class Ledger:
 
     def content(self, text: str) -> None:
         self._before, self._last = self._last, text
-        if self._space or self._empty or text[-1].isspace():
+        if self._space or self._empty or self._touches_markup or text[-1].isspace():
             text = self._hold(text)
             if not text:
                 return

@@ -147,9 +147,9 @@ class _Reader:
             prefix = _PREFIX.match(self.text, self.pos) if self._escapes else None
             start = (prefix.end() if prefix else self.pos) + len(quote)
             raw = prefix is not None and "r" in prefix.group().lower()
-            end = _string_end(self.text, start, quote, escapes=self._escapes)
+            end = _string_end(self.text, start, quote)
             piece = self.text[start:end]
-            pieces.append(_unescape(piece) if self._escapes and not raw and "\\" in piece else piece)
+            pieces.append(_unescape(piece) if quote in _STOPS and not raw and "\\" in piece else piece)
             self.pos = end + len(quote)
             if self._escapes:
                 self.space()
@@ -182,8 +182,8 @@ def _number(text: str) -> Json:
         raise NotLiteral(text) from error
 
 
-def _string_end(text: str, start: int, quote: str, *, escapes: bool) -> int:
-    if not escapes:
+def _string_end(text: str, start: int, quote: str) -> int:
+    if quote not in _STOPS:
         end = text.find(quote, start)
         if end < 0:
             raise NotLiteral("string without end")

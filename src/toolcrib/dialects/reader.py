@@ -56,9 +56,10 @@ class Reader:
 
     def accepts(self, name: str) -> bool:
         """Whether a call to `name` counts: any name in a dialect that was asked for, else only tools that exist."""
-        if not name:
-            return False
-        return self.tools.knows(name) or (self.own and not self.grammar.detecting)
+        if self.tools.known is not None and name in self.tools.known:
+            return True
+        anyone = self.tools.known is None or (self.own and not self.grammar.detecting)
+        return anyone and _SPELLABLE.fullmatch(name) is not None
 
     def enter(self, name: str, arguments: dict[str, Json], *, id: str | None = None, repaired: bool = False) -> None:
         """Enter a complete call and keep nothing of its text."""
@@ -91,6 +92,7 @@ class Reader:
         self.ledger.call(call)
 
 
+_SPELLABLE = re.compile(r"[^\s<>{}\"'`\\\x00-\x1f]{1,256}")
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"']+)["']""")
 
 
