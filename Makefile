@@ -1,0 +1,46 @@
+# `make setup` needs Python 3.11, pip and the package registry. Everything it makes stays below this folder.
+PYTHON ?= python3
+BIN := .venv/bin
+PEERS := $(basename $(notdir $(wildcard bench/peers/requirements/*.in)))
+
+# pyright's launcher otherwise asks the registry for a newer version at each run.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.PHONY: help setup check format test test-all bench peers pins clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup:  ## make .venv from the hashed pins, with .venv/bin/toolcrib in it
+	@$(PYTHON) scripts/environment.py .venv requirements/dev.txt --with-project
+
+check: setup  ## formatting, lint, types, import layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
+
+format: setup  ## rewrite the sources in house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: check  ## check, then every test that is not marked slow
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: check  ## check, then every test
+	$(BIN)/python -m pytest
+
+bench: setup peers  ## measure against raw calls and the peers, interleaved
+	$(BIN)/python bench/run.py
+
+peers: $(PEERS:%=.bench/%)  ## make one environment for each benchmark peer
+
+.PHONY: $(PEERS:%=.bench/%)
+$(PEERS:%=.bench/%): .bench/%:
+	@UV_COMPILE_BYTECODE=1 $(PYTHON) scripts/environment.py $@ bench/peers/requirements/$*.txt
+
+pins:  ## write the hashed pins anew; UPGRADE=--upgrade moves to newer versions
+	$(PYTHON) scripts/pins.py $(UPGRADE)
+
+clean:  ## remove everything that setup, tests and benchmarks made
+	rm -rf .venv .tools .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

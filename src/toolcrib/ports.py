@@ -1,0 +1,250 @@
+"""The few small protocols behind which all I/O lives; plug-ins implement them, the engine knows nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from toolcrib.values.call import Invocation, Permit
+from toolcrib.values.context import Document, ToolContext
+from toolcrib.values.event import Draft, Event
+from toolcrib.values.identity import Origin, Ownership
+from toolcrib.values.permission import PermissionDecision, PermissionRequest
+from toolcrib.values.refusal import StoreError
+from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import ToolSpec
+
+
+class Conflict(StoreError):
+    """A document changed since it was read; nothing of the unit was committed."""
+
+
+class Fenced(StoreError):
+    """The session has another owner now; nothing of the unit was committed."""
+
+
+class SessionBusy(StoreError):
+    """Another live process owns the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOpened:
+    """A run begins."""
+
+    run_id: str
+    session_id: str
+    agent_id: str
+    role: str
+    mode: str
+    parent_run_id: str | None
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunClosed:
+    """A run ended, for one reason."""
+
+    run_id: str
+    end_reason: str
+    ended_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is committed together or not at all. `owner` is checked (epoch) inside the transaction."""
+
+    drafts: tuple[Draft, ...]
+    owner: Ownership | None = None
+    documents: tuple[Document, ...] = ()
+    runs: tuple[RunOpened | RunClosed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    session_id: str
+    agent_id: str
+    project: str
+    state: str
+    owner: str | None
+    epoch: int
+    lease_until: float
+    created_at: float
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    run_id: str
+    session_id: str
+    agent_id: str
+    role: str
+    mode: str
+    parent_run_id: str | None
+    state: str
+    end_reason: str | None
+    created_at: float
+    ended_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way in which the stored chain of events is not what was committed."""
+
+    seq: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a walk over the whole chain found. `head` is `SEQ:HASH`, to be kept elsewhere and expected later."""
+
+    events: int
+    erased: int
+    head: str
+    faults: tuple[Fault, ...]
+
+
+class Journal(Protocol):
+    """Append-only, hash-chained, gapless, in commit order."""
+
+    def append(self, unit: Unit) -> asyncio.Future[int]:
+        """Commit a unit; the future holds the last sequence number, or Conflict, Fenced or StoreError."""
+        ...
+
+    def queue(self, unit: Unit) -> None:
+        """Commit a unit with the next append, or within a few milliseconds by itself."""
+        ...
+
+    async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]: ...
+    async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]: ...
+    async def open_calls(self, session_id: str) -> Sequence[Event]:
+        """`tool_started` events of the session that have no terminal event."""
+        ...
+
+    async def verify(self, expect: str | None) -> Verification: ...
+    async def purge(self, *, session_id: str | None, before: float | None) -> int:
+        """Erase payloads (the chain stays whole); returns how many were erased."""
+        ...
+
+    async def changed(self) -> int:
+        """The newest sequence number, whichever process committed it: cheap enough to poll."""
+        ...
+
+    def subscribe(self, wake: Callable[[int], None]) -> Callable[[], None]:
+        """Call `wake(seq)` on the event loop after each commit of this process; returns how to stop."""
+        ...
+
+
+class Documents(Protocol):
+    async def load(self, kind: str, key: str) -> Document | None: ...
+
+
+class Leases(Protocol):
+    """Sessions and who owns them."""
+
+    async def claim(self, session_id: str, *, agent_id: str, project: str, owner: str, ttl: float) -> Ownership:
+        """Create the session or take it over when its lease has run out; SessionBusy otherwise."""
+        ...
+
+    async def renew(self, ownership: Ownership, ttl: float) -> None: ...
+    async def release(self, ownership: Ownership, state: str) -> None: ...
+    async def sessions(self, *, limit: int) -> Sequence[SessionRow]: ...
+    async def session(self, session_id: str) -> SessionRow | None: ...
+    async def runs(self, session_id: str) -> Sequence[RunRow]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A stored body, found by the hash of its bytes."""
+
+    artifact_id: str
+    size: int
+    mime_type: str
+    complete: bool
+    created_at: float
+
+
+class Artifacts(Protocol):
+    """Bodies too large for a result; kept once per content, bounded, retrievable by part."""
+
+    async def put(
+        self, chunks: Iterable[bytes], *, mime_type: str, session_id: str, call_id: str | None
+    ) -> Artifact: ...
+    async def read(self, artifact_id: str, *, offset: int, limit: int) -> bytes: ...
+    async def find(self, artifact_id: str) -> Artifact | None: ...
+    async def clean(self, *, before: float, keep_bytes: int | None) -> int: ...
+
+
+class Store(Journal, Documents, Leases, Protocol):
+    """The store's faces in one object."""
+
+    @property
+    def artifacts(self) -> Artifacts: ...
+    def warnings(self) -> Sequence[str]:
+        """What cannot be trusted about the place where the records are kept."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+Asker = Callable[[PermissionRequest], Awaitable[PermissionDecision]]
+
+
+class HookEvent(StrEnum):
+    SESSION_START = "SessionStart"
+    PRE_TOOL_USE = "PreToolUse"
+    POST_TOOL_USE = "PostToolUse"
+
+
+class HookVerdict(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """A hook may veto or ask for a person; it never changes the call."""
+
+    decision: HookVerdict = HookVerdict.ALLOW
+    reason: str = ""
+
+
+class Hook(Protocol):
+    """Something that watches calls. One that fails is a denial unless `lenient`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def event(self) -> HookEvent: ...
+    @property
+    def timeout(self) -> float: ...
+    @property
+    def lenient(self) -> bool: ...
+    def matches(self, spec: ToolSpec) -> bool: ...
+    async def before(self, invocation: Invocation, origin: Origin) -> HookAnswer | None: ...
+    async def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> None: ...
+
+
+class Executor(Protocol):
+    """Runs a permitted call; the only place where handlers run."""
+
+    async def execute(self, permit: Permit, context: ToolContext) -> object: ...
+    async def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Wall time in seconds, for records."""
+        ...
+
+    def monotonic(self) -> float:
+        """Time that never jumps, for limits."""
+        ...
+
+
+class Ids(Protocol):
+    def new(self, prefix: str) -> str: ...

@@ -1,0 +1,96 @@
+"""What a handler is given besides its arguments: the facts of this call, and the few things it may do."""
+
+from __future__ import annotations
+
+from asyncio import Future
+from collections import deque
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolcrib.values.identity import Origin
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import Lane
+from toolcrib.values.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A small durable record. `version` is the one that was read: a commit on another version is a conflict."""
+
+    kind: str
+    key: str
+    body: Json
+    version: int = 0
+
+
+class Desk(Protocol):
+    """What the engine does for a handler at work."""
+
+    def progress(self, context: ToolContext, message: str, fraction: float | None) -> None: ...
+    def call_from(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> Awaitable[ToolResult]: ...
+    def load(self, context: ToolContext, kind: str, key: str) -> Awaitable[Document | None]: ...
+
+
+class ToolContext:
+    """The facts of one call; a handler asks for it by annotating a parameter with this type."""
+
+    __slots__ = (
+        "_desk", "arguments", "call_id", "documents", "events", "lane", "lingering", "name", "nested", "origin",
+        "partial_output", "targets", "workspace",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        call_id: str,
+        name: str,
+        arguments: Mapping[str, Json],
+        targets: tuple[Target, ...],
+        origin: Origin,
+        workspace: str | None,
+        desk: Desk,
+    ) -> None:
+        self.call_id = call_id
+        self.name = name
+        self.arguments = arguments
+        self.targets = targets
+        self.origin = origin
+        self.workspace = workspace
+        self.documents: list[Document] | None = None
+        self.events: list[tuple[str, JsonObject]] | None = None
+        self.partial_output: deque[str] | None = None
+        self.lane = Lane.AGENT
+        self.lingering: Future[None] | None = None
+        self.nested: object = None
+        self._desk = desk
+
+    def progress(self, message: str, fraction: float | None = None) -> None:
+        """Tell whoever watches how far this call is; never stored, never blocks."""
+        self._desk.progress(self, message, fraction)
+
+    def put(self, document: Document) -> None:
+        """Write a document in the same transaction as this call's result."""
+        if self.documents is None:
+            self.documents = []
+        self.documents.append(document)
+
+    def emit(self, event_type: str, payload: JsonObject) -> None:
+        """Record an event in the same transaction as this call's result."""
+        if self.events is None:
+            self.events = []
+        self.events.append((event_type, payload))
+
+    def partial(self, text: str) -> None:
+        """Keep output that would otherwise be lost: shown when this call is aborted or runs out of time."""
+        if self.partial_output is None:
+            self.partial_output = deque(maxlen=1_000)
+        self.partial_output.append(text[-10_000:])
+
+    async def load(self, kind: str, key: str) -> Document | None:
+        """Read a document; put it back with the version that was read."""
+        return await self._desk.load(self, kind, key)
+
+    async def call(self, name: str, arguments: Mapping[str, Json]) -> ToolResult:
+        """Call another tool: a child call that passes the same counter as every other."""
+        return await self._desk.call_from(self, name, arguments)

@@ -1,0 +1,197 @@
+"""Results: content blocks, the one result of a call, and what a handler may return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from toolcrib.values.json import Json, JsonObject, canonical
+from toolcrib.values.refusal import RETRYABLE, Reason, Refusal
+from toolcrib.values.spec import NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonBlock:
+    data: Json
+    summary: str | None = None
+    artifact_id: str | None = None
+    type: Literal["json"] = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    artifact_id: str
+    summary: str = ""
+    mime_type: str = "text/plain"
+    type: Literal["artifact_ref"] = "artifact_ref"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture: base64 data, or an artifact that holds it."""
+
+    mime_type: str
+    data: str = ""
+    artifact_id: str | None = None
+    type: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallBlock:
+    call_id: str
+    name: str
+    arguments: JsonObject
+    type: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultBlock:
+    call_id: str
+    name: str
+    content: tuple[Block, ...]
+    type: Literal["tool_result"] = "tool_result"
+
+
+Block = Text | JsonBlock | ArtifactRef | Image | ToolCallBlock | ToolResultBlock
+
+
+@dataclass(frozen=True, slots=True)
+class ToolError:
+    """Why a call did not succeed, in the words the model reads."""
+
+    code: Reason
+    message: str
+    retryable: bool = False
+    details: JsonObject = NOTHING
+    redacted: bool = False
+
+    @classmethod
+    def of(cls, refusal: Refusal) -> ToolError:
+        return cls(refusal.reason, refusal.message, refusal.reason in RETRYABLE, refusal.details)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturn:
+    """What a handler gives back when plain values do not say enough: blocks and metadata."""
+
+    content: tuple[Block, ...]
+    metadata: JsonObject = NOTHING
+    error: ToolError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The one durable answer to one call."""
+
+    call_id: str
+    name: str
+    content: tuple[Block, ...]
+    reason: Reason | None = None
+    error: ToolError | None = None
+    metadata: JsonObject = NOTHING
+
+    @property
+    def ok(self) -> bool:
+        return self.reason is None
+
+    @property
+    def text(self) -> str:
+        """Everything the model reads, as one text."""
+        return "\n".join(block_text(block) for block in self.content)
+
+    @property
+    def artifacts(self) -> tuple[str, ...]:
+        """Ids of the artifacts that hold what did not fit."""
+        return tuple(
+            block.artifact_id
+            for block in self.content
+            if isinstance(block, (ArtifactRef, JsonBlock, Image)) and block.artifact_id
+        )
+
+    @property
+    def data(self) -> Json:
+        """The structured value, when the tool returned one."""
+        return next((block.data for block in self.content if isinstance(block, JsonBlock)), None)
+
+
+def block_text(block: Block) -> str:
+    """A block as the model reads it where only text is possible."""
+    match block:
+        case Text(text):
+            return text
+        case JsonBlock(data, summary):
+            return summary if summary is not None else canonical(data)
+        case ArtifactRef(artifact_id, summary):
+            return f"{summary} [artifact {artifact_id}]".lstrip()
+        case Image(mime_type):
+            return f"[image {mime_type}]"
+        case ToolCallBlock(call_id, name):
+            return f"[call {name} {call_id}]"
+        case ToolResultBlock(_, _, content):
+            return "\n".join(block_text(inner) for inner in content)
+
+
+def block_json(block: Block) -> JsonObject:
+    """A block as it is stored and sent."""
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case JsonBlock(data, summary, artifact_id):
+            return {"type": "json", "data": data, "summary": summary, "artifact_id": artifact_id}
+        case ArtifactRef(artifact_id, summary, mime_type):
+            return {"type": "artifact_ref", "artifact_id": artifact_id, "summary": summary, "mime_type": mime_type}
+        case Image(mime_type, data, artifact_id):
+            return {"type": "image", "mime_type": mime_type, "data": data, "artifact_id": artifact_id}
+        case ToolCallBlock(call_id, name, arguments):
+            return {"type": "tool_call", "call_id": call_id, "name": name, "arguments": arguments}
+        case ToolResultBlock(call_id, name, content):
+            inner = [block_json(item) for item in content]
+            return {"type": "tool_result", "call_id": call_id, "name": name, "content": inner}
+
+
+def result_json(result: ToolResult) -> JsonObject:
+    """A result as it is stored and sent: the shape other programs read."""
+    error = result.error
+    return {
+        "call_id": result.call_id,
+        "name": result.name,
+        "content": [block_json(block) for block in result.content],
+        "reason": result.reason.value if result.reason else None,
+        "error": None
+        if error is None
+        else {
+            "code": error.code.value,
+            "message": error.message,
+            "retryable": error.retryable,
+            "details": error.details,
+            "redacted": error.redacted,
+        },
+        "metadata": result.metadata,
+    }
+
+
+def block_of(stored: Mapping[str, Json]) -> Block:
+    """A block from its stored form."""
+    fields = {key: value for key, value in stored.items() if key != "type"}
+    match stored.get("type"):
+        case "text":
+            return Text(str(fields["text"]))
+        case "json":
+            return JsonBlock(fields.get("data"), _text(fields.get("summary")), _text(fields.get("artifact_id")))
+        case "artifact_ref":
+            return ArtifactRef(str(fields["artifact_id"]), str(fields.get("summary", "")), str(fields["mime_type"]))
+        case "image":
+            return Image(str(fields["mime_type"]), str(fields.get("data", "")), _text(fields.get("artifact_id")))
+        case other:
+            raise ValueError(f"unknown content block type {other!r}")
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None

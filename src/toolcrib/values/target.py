@@ -1,0 +1,25 @@
+"""What a call touches, declared before permission is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TargetKind(StrEnum):
+    PATH = "path"
+    HOST = "host"
+    COMMAND = "command"
+    AGENT = "agent"
+    TOOL = "tool"
+    RESOURCE = "resource"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One resolved thing a call touches. `scope` is what a session grant would cover; empty = not grantable."""
+
+    kind: TargetKind
+    value: str
+    scope: str = ""
+    marks: frozenset[str] = frozenset()
