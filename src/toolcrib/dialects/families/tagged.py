@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -184,6 +183,8 @@ def plain(text: str, meaning: Text) -> str:
         text = text.removeprefix("\r").removeprefix("\n") if text[:1] in "\r\n" else text
         return text[:-1].removesuffix("\r") if text.endswith("\n") else text
     if meaning is Text.XML:
+        import html  # its table of entities takes longer to load than all the rest
+
         pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
         return "".join(
             piece[9:-3] if piece.startswith("<![CDATA[") and piece.endswith("]]>") else html.unescape(piece)
