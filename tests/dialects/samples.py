@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def pieces(text: str, chunking: dict[str, Any]) -> Iterator[str | bytes]:
     data: str | bytes = text.encode() if chunking["kind"] == "byte_cuts" else text
     cuts = range(chunking["n"], len(data), chunking["n"]) if chunking["kind"] == "every" else chunking["at"]
     edges = [0, *cuts, len(data)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         yield data[start:end]
 
 

@@ -4,8 +4,36 @@ Usable on its own: nothing here imports the engine, a store or a framework. Deci
 here.
 """
 
-from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span, Status
-from toolcrib.dialects.reader import Code
-from toolcrib.dialects.stream import StreamParser, parse
+from __future__ import annotations
 
-__all__ = ["Code", "Delta", "Kind", "Note", "Parsed", "ParsedCall", "Span", "Status", "StreamParser", "parse"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span, Status
+
+if TYPE_CHECKING:
+    from toolcrib.dialects.reader import Code
+    from toolcrib.dialects.render import render_calls
+    from toolcrib.dialects.stream import StreamParser, parse
+
+__all__ = [
+    "Code",
+    "Delta",
+    "Kind",
+    "Note",
+    "Parsed",
+    "ParsedCall",
+    "Span",
+    "Status",
+    "StreamParser",
+    "parse",
+    "render_calls",
+]
+
+_HOMES = {"Code": "reader", "StreamParser": "stream", "parse": "stream", "render_calls": "render"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -8,7 +8,8 @@ from math import isfinite
 from typing import cast
 
 from toolcrib.dialects import literals
-from toolcrib.dialects.parsed import Json, Schema
+from toolcrib.dialects.parsed import Schema
+from toolcrib.values.json import Json
 
 _EMPTY: Schema = {}
 _STRING = frozenset({"string"})

@@ -44,7 +44,7 @@ class Grammar:
     detecting: bool
 
 
-def grammar(dialect: str | None, tool_names: frozenset[str] | None) -> Grammar:
+def grammar(dialect: str | Format | None, tool_names: frozenset[str] | None) -> Grammar:
     """The grammar of a dialect, or of every dialect when none is given."""
     if dialect is None:
         names = tool_names if tool_names and len(tool_names) <= NAMED_TAGS_LIMIT else frozenset[str]()
@@ -54,8 +54,10 @@ def grammar(dialect: str | None, tool_names: frozenset[str] | None) -> Grammar:
     return _build(formats, False, tool_names if tool_names and by_name else frozenset[str]())
 
 
-def chosen(dialect: str) -> tuple[Format, ...]:
-    """The formats a dialect name stands for."""
+def chosen(dialect: str | Format) -> tuple[Format, ...]:
+    """The formats a dialect stands for."""
+    if isinstance(dialect, Format):
+        return (dialect,)
     if dialect in GROUPS:
         return tuple(FORMATS[name] for name in GROUPS[dialect])
     name = NAMES.get(dialect, dialect)

@@ -9,8 +9,8 @@ from enum import Enum
 from typing import Any, NamedTuple, cast
 
 from toolcrib.dialects import literals
-from toolcrib.dialects.parsed import Json
 from toolcrib.dialects.source import Source
+from toolcrib.values.json import Json
 
 REPAIR_LIMIT = 32_768
 _FAST_FAILURES = 8

@@ -11,12 +11,17 @@ _OPENING = " \t\n([{:=,>"
 
 
 class Ledger:
-    """Collects one answer. White space beside markup is layout: it stays in content only between two pieces of it."""
+    """Collects one answer.
+
+    White space beside markup is layout. Between two pieces of content only the white space before the markup stays
+    (or, if there is none, that behind it); at the beginning and at the end of the content none does.
+    """
 
     __slots__ = (
         "_before",
         "_content",
         "_empty",
+        "_gap",
         "_last",
         "_reasoning",
         "_space",
@@ -32,6 +37,7 @@ class Ledger:
         self._content = StringIO(newline="")
         self._reasoning = StringIO(newline="")
         self._space: list[str] = []
+        self._gap = ""
         self._empty = True
         self._touches_markup = False
         self._last = self._before = ""
@@ -40,6 +46,11 @@ class Ledger:
         self.notes: list[Note] = []
         self.spans: list[Span] = []
         self.dialect: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no content yet but white space."""
+        return self._empty
 
     def content(self, text: str) -> None:
         self._before, self._last = self._last, text
@@ -56,7 +67,10 @@ class Ledger:
 
     def markup(self) -> None:
         """Note that markup stands here."""
-        self._touches_markup = True
+        if not self._touches_markup:
+            self._gap = "".join(self._space)
+            self._touches_markup = True
+        self._space.clear()
         self._last = self._before = ""
 
     def call(self, call: ParsedCall) -> None:
@@ -103,11 +117,12 @@ class Ledger:
             self._space.append(text)
             return ""
         trailing = text[len(ready) :]
-        if self._empty and self._touches_markup:
-            ready = ready.lstrip()
+        if self._touches_markup:
+            words = ready.lstrip()
+            gap = self._gap or "".join(self._space) + ready[: len(ready) - len(words)]
+            ready = words if self._empty else gap + words
         elif self._space:
             ready = "".join(self._space) + ready
         self._space = [trailing] if trailing else []
-        self._empty = False
-        self._touches_markup = False
+        self._empty = self._touches_markup = False
         return ready

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 from string import hexdigits
 from typing import NamedTuple
 
-from toolcrib.dialects.parsed import Json
 from toolcrib.dialects.source import Markers, Source, pending_literal, read_to
+from toolcrib.values.json import Json
 
 PYTHON_QUOTES = ('"""', "'''", '"', "'")
 _CONSTANTS: dict[str, Json] = {

@@ -40,6 +40,8 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
             _skip(reader, token)
             if (yield from _read_reasoning(reader, Markers((close,)))):
                 emit, kind = _discard, Kind.REASONING
+            elif reader.grammar.at_start and reader.ledger.is_empty:
+                yield from _read_opening(reader, "", reader.grammar.at_start, emit, kind)
         elif token in reader.grammar.openings:
             yield from _read_opening(reader, token, reader.grammar.openings[token], emit, kind)
         elif token in reader.grammar.frames:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Generator
 from enum import Enum
 
-from toolcrib.dialects.formats.spec import Format
+from toolcrib.dialects.formats.spec import Format, Shape
 from toolcrib.dialects.grammar import Grammar
 from toolcrib.dialects.jsontext import JsonText
 from toolcrib.dialects.ledger import Ledger
-from toolcrib.dialects.parsed import Json, Kind, ParsedCall, Status
+from toolcrib.dialects.parsed import Kind, ParsedCall, Status
 from toolcrib.dialects.source import Source
 from toolcrib.dialects.tools import ToolTable
+from toolcrib.values.json import Json
 
 Block = Generator[None, None, bool]
 
@@ -81,6 +82,12 @@ class Reader:
         self.ledger.own(Kind.CALL, self.source.position)
         self.source.mark()
 
+    def seek(self, offset: int) -> None:
+        """Go to a place counted from the mark, which stays."""
+        self.source.rewind()
+        self.source.mark()
+        self.source.pos += offset
+
     def _enter(self, call: ParsedCall) -> None:
         if self.format is not None and self.ledger.dialect is None:
             self.ledger.dialect = self.format.name
@@ -93,10 +100,11 @@ class Reader:
 
 
 _SPELLABLE = re.compile(r"[^\s<>{}\"'`\\\x00-\x1f]{1,256}")
-_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"']+)["']""")
+_NAMED = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"']+)["']""")
+_KEYED = re.compile(r"""\{\s*["']([^"']+)["']\s*:\s*\{""")
 
 
-def visible_name(text: str) -> str:
+def visible_name(text: str, shape: Shape) -> str:
     """The tool's name in the beginning of a JSON call that is cut or broken."""
-    match = _NAME.search(text[:4096])
+    match = (_KEYED if shape is Shape.KEYED else _NAMED).search(text[:4096])
     return match[1] if match else ""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from toolcrib.dialects.formats.spec import Format, Invoked, Nested, Tagged, Text
 from toolcrib.dialects.grammar import chosen
-from toolcrib.dialects.parsed import Json
+from toolcrib.values.json import Json, kind
 
 
 class Call(Protocol):
@@ -25,7 +25,7 @@ class Unwritable(ValueError):
     """The format has no way to say this: a value holds the very text that would end it."""
 
 
-def render_calls(calls: Sequence[Call], dialect: str) -> str:
+def render_calls(calls: Sequence[Call], dialect: str | Format) -> str:
     """The calls as a model of this dialect would have written them."""
     spec = chosen(dialect)[0]
     layout = spec.layout
@@ -108,10 +108,4 @@ def _literal(value: Json, spec: Invoked) -> str:
 
 
 def _type(value: Json) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if value is None:
-        return "null"
-    return {str: "string", list: "array", dict: "object"}[type(value)]
+    return "number" if kind(value) == "integer" else kind(value)

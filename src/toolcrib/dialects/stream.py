@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Iterable
 
 from toolcrib.dialects import prose
+from toolcrib.dialects.formats.spec import Format
 from toolcrib.dialects.grammar import grammar
 from toolcrib.dialects.parsed import Delta, Parsed
 from toolcrib.dialects.reader import Code, Reader
@@ -15,11 +16,11 @@ from toolcrib.dialects.tools import AnyTool, ToolTable
 def parse(
     text: str | bytes,
     tools: Iterable[AnyTool] | None = None,
-    dialect: str | None = None,
+    dialect: str | Format | None = None,
     start_in_reasoning: bool = False,
     code: Code = Code.CONTENT,
 ) -> Parsed:
-    """Calls, content and reasoning of a whole text. `dialect` None means: find out."""
+    """Calls, content and reasoning of a whole text. `dialect` is a name or a description; None means: find out."""
     parser = StreamParser(tools, dialect, start_in_reasoning, code)
     parser.feed(text)
     return parser.finish()
@@ -33,14 +34,14 @@ class StreamParser:
     def __init__(
         self,
         tools: Iterable[AnyTool] | None = None,
-        dialect: str | None = None,
+        dialect: str | Format | None = None,
         start_in_reasoning: bool = False,
         code: Code = Code.CONTENT,
     ) -> None:
         table = ToolTable(tools)
         self._reader = Reader(grammar(dialect, table.known), table, code)
         self._source, self._ledger = self._reader.source, self._reader.ledger
-        self._dialect = dialect
+        self._dialect = dialect.name if isinstance(dialect, Format) else dialect
         self.rest: list[Delta] = []
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._advance = prose.read(self._reader, in_reasoning=start_in_reasoning).__next__

@@ -10,9 +10,9 @@ from typing import cast
 from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import Invoked
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_arguments, read_value
-from toolcrib.dialects.parsed import Json
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+from toolcrib.values.json import Json
 
 _HEAD_LIMIT = 256
 _NAME = re.compile(r"\s*(?P<name>[^\W\d][\w.\-/:]*)\s*")
@@ -38,6 +38,7 @@ def read(reader: Reader, spec: Invoked) -> Block:
             calls += 1
             reader.commit()
         else:
+            reader.seek(0)
             break
         if not spec.closes and not listed:
             break
@@ -61,7 +62,7 @@ def _read_call(reader: Reader, spec: Invoked) -> Block:
     source.pos -= 1
     start = source.since_mark()
     if not (yield from _scanner(spec.quotes)(source)):
-        return _enter_cut(reader, spec, name)
+        return (yield from _enter_broken(reader, spec, name, start))
     return _enter(reader, spec, name, source.text()[start:])
 
 
@@ -109,6 +110,27 @@ def _loose(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Jso
         return None
     keys = list(cast("Mapping[str, object]", properties))
     return dict(zip(keys, values, strict=False)) if isinstance(values, list) and len(values) <= len(keys) else None
+
+
+def _enter_broken(reader: Reader, spec: Invoked, name: str, start: int) -> Block:
+    """The brackets never close: the call ends where the next one begins, or at the close of the format."""
+    source = reader.source
+    if spec.bare or not reader.allowance:
+        return _enter_cut(reader, spec, name)
+    reader.allowance = max(0, reader.allowance - 2 * source.since_mark())
+    reader.seek(start)
+    found = yield from read_to_any(source, Markers((*spec.closes, *spec.opens)))
+    body = source.text()[start : -len(found)] if found else source.text()[start:]
+    known = reader.tools.known or frozenset[str]()
+    following = next((match.end(1) for match in _CALL.finditer(body) if match[2] in known), None)
+    if following is None and found is None:
+        return _enter_cut(reader, spec, name)
+    reader.seek(start + (len(body) if following is None else following))
+    reader.enter_malformed(name)
+    return True
+
+
+_CALL = re.compile(r"([,\s]\s*)([^\W\d][\w.\-/:]*)\s*[({]")
 
 
 def _enter_cut(reader: Reader, spec: Invoked, name: str) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Iterator
 from typing import NamedTuple, cast
 
 from toolcrib.dialects.formats.spec import JsonBlock, Shape
 from toolcrib.dialects.jsontext import Decoded, End, mend
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_value
-from toolcrib.dialects.parsed import Json
 from toolcrib.dialects.reader import Block, Reader, visible_name
 from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+from toolcrib.values.json import Json
 
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 NAME_KEYS = ("name", "tool_name", "function", "tool")
@@ -55,7 +56,8 @@ def _read_object(reader: Reader, spec: JsonBlock) -> Block:
         if decoded is None:
             return False
     if decoded is None:
-        decoded = yield from recover(reader, start, spec.closes, spec.opens)
+        opens = () if spec.bare else spec.opens
+        decoded = yield from recover(reader, start, spec.closes, opens, spec)
     if decoded is None:
         return _enter_unreadable(reader, spec, reader.source.text()[start:], end)
     found = list(calls_in(decoded.value, spec))
@@ -94,8 +96,8 @@ def calls_in(value: Json, spec: JsonBlock) -> Iterator[Found]:
         if isinstance(arguments, dict):
             yield Found(name, arguments, None)
             return
-    name = next((value[key] for key in NAME_KEYS if isinstance(value.get(key), str)), "")
-    key = next((key for key in ARGUMENT_KEYS if key in value), None)
+    name = next((value[key] for key in (*spec.keys[0], *NAME_KEYS) if isinstance(value.get(key), str)), "")
+    key = next((key for key in (*spec.keys[1], *ARGUMENT_KEYS) if key in value), None)
     if not name or (key is None and spec.bare):
         return
     id = next((str(value[key]) for key in ID_KEYS if isinstance(value.get(key), str | int)), None)
@@ -117,48 +119,76 @@ def _enter(reader: Reader, call: Found, *, repaired: bool) -> None:
 
 
 def recover(
-    reader: Reader, start: int, closes: tuple[str, ...], opens: tuple[str, ...]
+    reader: Reader, start: int, closes: tuple[str, ...], opens: tuple[str, ...], spec: JsonBlock | None = None
 ) -> Generator[None, None, Decoded | None]:
-    """Go back to where a broken value began and read it up to the first close, or to the next opening."""
+    """Go back to where a broken value began and mend it, up to the next call, close or opening, whichever is first."""
     source = reader.source
-    if not closes or not reader.allowance:
+    if not reader.allowance:
         return None
-    reader.allowance = max(0, reader.allowance - source.since_mark() + start)
-    source.rewind()
-    source.mark()
-    source.pos += start
+    reader.seek(start)
     found = yield from read_to_any(source, Markers((*closes, *opens)))
     text = source.text()[start:]
-    if found is None:
-        return _whole_literal(text)
-    source.pos -= len(found)
-    return mend(text[: -len(found)].strip().removesuffix("```"))
+    body = text[: len(text) - len(found or "")]
+    reader.allowance = max(0, reader.allowance - 2 * len(text))
+    following = _next_call(reader, body, spec) if spec is not None else None
+    if following is not None:
+        reader.seek(start + following)
+        return mend(body[:following].rstrip(" \n\r\t,;"))
+    if found is not None:
+        source.pos -= len(found)
+        return mend(_unfenced(body))
+    whole = _whole_literal(body)
+    if whole is None:
+        reader.seek(start)
+        if (yield from _scan_python(source)):
+            return mend(source.text()[start:])
+        source.pos = len(source.window)
+    return whole
+
+
+_scan_python = bracket_scanner(PYTHON_QUOTES)
+_OBJECT = re.compile(r"[,;]\s*(\{\s*\")")
+_CANDIDATES = 32
+
+
+def _next_call(reader: Reader, text: str, spec: JsonBlock) -> int | None:
+    """Where, behind a broken object, the next one begins that certainly is a call of a tool that exists."""
+    for _, match in zip(range(_CANDIDATES), _OBJECT.finditer(text), strict=False):
+        try:
+            value, _ = _DECODER.raw_decode(text, match.start(1))
+        except (ValueError, RecursionError):
+            continue
+        calls = list(calls_in(cast("Json", value), spec))
+        if calls and reader.tools.known and all(call.name in reader.tools.known for call in calls):
+            return match.start(1)
+    return None
+
+
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def _unfenced(text: str) -> str:
+    return text.strip().removesuffix("```")
 
 
 def _whole_literal(text: str) -> Decoded | None:
     """A text that ran out may still be a whole Python literal; it must never be completed by guessing."""
     try:
-        return Decoded(read_value(text.strip().removesuffix("```")), True)
+        return Decoded(read_value(_unfenced(text)), True)
     except NotLiteral:
         return None
 
 
 def _recover_bare(reader: Reader, start: int) -> Generator[None, None, Decoded | None]:
     """A bare object that is no JSON may be a Python dictionary."""
-    source = reader.source
-    source.rewind()
-    source.mark()
-    source.pos += start
-    if not reader.allowance or not (yield from _scan_python(source)):
+    reader.seek(start)
+    if not reader.allowance or not (yield from _scan_python(reader.source)):
         return None
-    return _whole_literal(source.text()[start:])
-
-
-_scan_python = bracket_scanner(PYTHON_QUOTES)
+    return _whole_literal(reader.source.text()[start:])
 
 
 def _enter_unreadable(reader: Reader, spec: JsonBlock, text: str, end: End) -> bool:
-    name = visible_name(text)
+    name = visible_name(text, spec.shape)
     if not (reader.tools.known and name in reader.tools.known if spec.bare else reader.accepts(name)):
         if reader.source.closed and not spec.bare:
             reader.note("incomplete_call", "the text ends before a call says its name")

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from toolcrib.dialects.coerce import coerce, items, member, types_of
 from toolcrib.dialects.formats.spec import Nested
-from toolcrib.dialects.parsed import Json, Schema
+from toolcrib.dialects.parsed import Schema
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import read_to
+from toolcrib.values.json import Json
 
 _NAME = re.compile(r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?\s*>")
 

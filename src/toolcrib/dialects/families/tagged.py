@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
-from toolcrib.dialects.parsed import Json, Schema
+from toolcrib.dialects.parsed import Schema
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, read_to, read_to_any, skip_space, take
+from toolcrib.values.json import Json
 
 _HEAD_LIMIT = 512
 _JUNK_LIMIT = 200
@@ -97,7 +98,7 @@ def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
         reader.note("missing_close", f"the call of {call.name} was not closed")
         call.repaired = True
         break
-    _enter(reader, call)
+    _enter(reader, spec, call)
     return True
 
 
@@ -165,8 +166,10 @@ def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[s
     return True
 
 
-def _enter(reader: Reader, call: Progress) -> None:
+def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
     text = reader.source.text()
+    if _swallows(reader, spec, call, text):
+        text = reader.source.text()
     schema = reader.tools.schema(call.name)
     arguments: dict[str, Json] = {}
     for value in call.values:
@@ -175,6 +178,37 @@ def _enter(reader: Reader, call: Progress) -> None:
         raw = plain(text[value.start : value.end], call.text)
         arguments[value.key] = typed(raw, value.type, member(schema, value.key, schema), schema)
     reader.enter(call.name, arguments, repaired=call.repaired)
+
+
+def _swallows(reader: Reader, spec: Tagged, call: Progress, text: str) -> bool:
+    """A value that holds the end of a call and the beginning of another was not closed: give the other call back.
+
+    Text that quotes two calls in a row would also quote the close of their values, and so would have ended before.
+    """
+    if call.text is Text.XML and "<![CDATA[" in text:
+        return False
+    for number, value in enumerate(call.values):
+        boundary = _boundary(spec).search(text, value.start, value.end) if reader.allowance else None
+        if boundary is not None:
+            reader.allowance = max(0, reader.allowance - len(text) + boundary.start())
+            del call.values[number + 1 :]
+            call.values[number] = value._replace(end=boundary.start())
+            call.repaired = True
+            reader.seek(boundary.end(1))
+            reader.note("missing_close", f"the value of {value.key!r} was not closed")
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _boundary(spec: Tagged) -> re.Pattern[str]:
+    """The close of a call and the opening of another, with nothing but layout between."""
+    between = {token for pair in spec.wraps for token in pair} | set(spec.drops)
+    frames = [f"{re.escape(opening)}[^<]{{0,200}}{re.escape(close)}" for opening, close in spec.frames]
+    layout = "|".join([r"\s", *map(re.escape, sorted(between)), *frames])
+    closes = "|".join(map(re.escape, spec.closes)) or "(?!)"
+    opens = "|".join(re.escape(opening) for opening in spec.opens if opening not in ("", "<>")) or "(?!)"
+    return re.compile(f"((?:{closes}))(?:{layout})*(?:{opens})")
 
 
 def plain(text: str, meaning: Text) -> str:

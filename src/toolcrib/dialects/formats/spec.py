@@ -56,11 +56,15 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonBlock(Format):
-    """JSON objects, alone or in a list, after a marker, between tags, in a fence or bare."""
+    """JSON objects, alone or in a list, after a marker, between tags, in a fence or bare.
+
+    `keys` are names for the tool's name and its arguments beside the usual ones.
+    """
 
     starts: str = "{[`"
     leads: tuple[str, ...] = ("```json", "```")
     shape: Shape = Shape.NAMED
+    keys: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
