@@ -29,8 +29,8 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
     emit, kind = reader.ledger.content, Kind.CONTENT
     if in_reasoning and (yield from _read_reasoning(reader, reader.grammar.reasoning_closes)):
         emit, kind = _discard, Kind.REASONING
-    elif reader.grammar.at_start:
-        yield from _read_opening(reader, "", reader.grammar.at_start, emit, kind)
+    else:
+        yield from _read_start(reader)
     while token := (yield from _read_text(reader, reader.grammar.markers, emit)):
         reader.ledger.own(kind, reader.source.position)
         close = reader.grammar.reasoning.get(token)
@@ -40,8 +40,8 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
             _skip(reader, token)
             if (yield from _read_reasoning(reader, Markers((close,)))):
                 emit, kind = _discard, Kind.REASONING
-            elif reader.grammar.at_start and reader.ledger.is_empty:
-                yield from _read_opening(reader, "", reader.grammar.at_start, emit, kind)
+            elif reader.ledger.is_empty:
+                yield from _read_start(reader)
         elif token in reader.grammar.openings:
             yield from _read_opening(reader, token, reader.grammar.openings[token], emit, kind)
         elif token in reader.grammar.frames:
@@ -51,6 +51,26 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
         else:
             _keep(reader, token, emit, kind)
     reader.ledger.own(kind, reader.source.position)
+
+
+def _read_start(reader: Reader) -> Reading:
+    """Some formats open an answer with the bare name of a tool. Nothing else is held back for them."""
+    source, known = reader.source, reader.tools.known
+    names = {
+        *(known or ()),
+        *(option.format.prose_name for option in reader.grammar.at_start if isinstance(option.format, Header)),
+    }
+    while reader.grammar.at_start and (known is not None or reader.grammar.detecting):
+        head = source.window[source.pos : source.pos + 256]
+        line, newline, _ = head.partition("\n")
+        names = {name for name in names if name.startswith(line)}
+        if not names or (newline and line not in names):
+            return
+        if newline or source.closed:
+            break
+        yield
+    if reader.grammar.at_start:
+        yield from _read_opening(reader, "", reader.grammar.at_start, reader.ledger.content, Kind.CONTENT)
 
 
 Emit = Callable[[str], None]
