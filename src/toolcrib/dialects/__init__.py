@@ -14,7 +14,7 @@ from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span
 if TYPE_CHECKING:
     from toolcrib.dialects.reader import Code
     from toolcrib.dialects.render import render_calls
-    from toolcrib.dialects.stream import StreamParser, parse
+    from toolcrib.dialects.stream import StreamParser, parse, with_text_calls
 
 __all__ = [
     "Code",
@@ -28,9 +28,16 @@ __all__ = [
     "StreamParser",
     "parse",
     "render_calls",
+    "with_text_calls",
 ]
 
-_HOMES = {"Code": "reader", "StreamParser": "stream", "parse": "stream", "render_calls": "render"}
+_HOMES = {
+    "Code": "reader",
+    "StreamParser": "stream",
+    "parse": "stream",
+    "render_calls": "render",
+    "with_text_calls": "stream",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
+from dataclasses import replace
 
 from toolcrib.dialects import prose
 from toolcrib.dialects.formats.spec import Format
@@ -24,6 +25,15 @@ def parse(
     parser = StreamParser(tools, dialect, start_in_reasoning, code)
     parser.feed(text)
     return parser.finish()
+
+
+def with_text_calls(answer: Parsed, tools: Iterable[AnyTool] | None, dialect: str | Format | None = None) -> Parsed:
+    """A native answer, with the calls its text holds when it has none of its own. One or the other, never both."""
+    if answer.calls or not answer.content:
+        return answer
+    parsed = parse(answer.content, tools, dialect)
+    reasoning = "\n".join(filter(None, (answer.reasoning, parsed.reasoning))) or None
+    return replace(parsed, reasoning=reasoning, notes=[*answer.notes, *parsed.notes])
 
 
 class StreamParser:
