@@ -59,7 +59,16 @@ class JsonText:
                 self.duplicates.clear()
         start = source.since_mark()
         end = yield from scan(source)
-        return end, self.decode(source.text()[start:]) if end is End.BALANCED else None
+        return end, self._decode_from(source.text(), start) if end is End.BALANCED else None
+
+    def _decode_from(self, text: str, start: int) -> Decoded | None:
+        """The value that begins at `start` and ends with the text; not sliced, since it may be large."""
+        try:
+            value, _ = self._scan_once(text, start)
+            return Decoded(_clean(value) if "\\u" in text else value, False)
+        except (StopIteration, ValueError, RecursionError):
+            self.duplicates.clear()
+            return mend(text[start:])
 
     def decode(self, text: str) -> Decoded | None:
         """The value of a whole JSON text, or of one with a single sensible reading."""

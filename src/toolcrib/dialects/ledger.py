@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span
+from toolcrib.dialects.source import Pieces
 
 _QUOTES = "\"'“‘«"
 _OPENING = " \t\n([{:=,>"
@@ -34,8 +33,8 @@ class Ledger:
     )
 
     def __init__(self) -> None:
-        self._content = StringIO(newline="")
-        self._reasoning = StringIO(newline="")
+        self._content = Pieces()
+        self._reasoning = Pieces()
         self._space: list[str] = []
         self._gap = ""
         self._empty = True
@@ -102,8 +101,8 @@ class Ledger:
             self.deltas.append(Delta(Kind.CONTENT, space))
         self._space.clear()
         return Parsed(
-            self._content.getvalue() or None,
-            self._reasoning.getvalue() or None,
+            self._content.text() or None,
+            self._reasoning.text() or None,
             self.calls,
             self.notes,
             self.dialect,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from string import hexdigits
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ _CONSTANTS: dict[str, Json] = {
     "none": None,
 }
 _DEPTH = 200
+_PART = 4096
 
 
 class NotLiteral(ValueError):
@@ -43,11 +44,14 @@ def read_value(text: str, quotes: tuple[str, ...] = PYTHON_QUOTES) -> Json:
     return value
 
 
-def read_arguments(text: str, quotes: tuple[str, ...] = PYTHON_QUOTES, *, words: bool = False) -> dict[str, Json]:
-    """The arguments of `(key=value, …)` or `{key:value, …}`, brackets included. `words`: strings need no quotes."""
+def read_arguments(
+    text: str, start: int, end: int, quotes: tuple[str, ...] = PYTHON_QUOTES, *, words: bool = False
+) -> dict[str, Json]:
+    """The arguments of `(key=value, …)` or `{key:value, …}` between two places. `words`: strings need no quotes."""
     reader = _Reader(text, quotes, words=words)
-    value = reader.pairs("=", ")", 0) if text[:1] == "(" else reader.value(0)
-    if reader.space() < len(text) or not isinstance(value, dict):
+    reader.pos = start
+    value = reader.pairs("=", ")", 0) if text.startswith("(", start) else reader.value(0)
+    if reader.pos != end or not isinstance(value, dict):
         raise NotLiteral("no arguments")
     return value
 
@@ -148,8 +152,8 @@ class _Reader:
             start = (prefix.end() if prefix else self.pos) + len(quote)
             raw = prefix is not None and "r" in prefix.group().lower()
             end = _string_end(self.text, start, quote)
-            piece = self.text[start:end]
-            pieces.append(_unescape(piece) if quote in _STOPS and not raw and "\\" in piece else piece)
+            plain = raw or quote not in _STOPS or self.text.find("\\", start, end) < 0
+            pieces.append(self.text[start:end] if plain else _unescape(self.text, start, end))
             self.pos = end + len(quote)
             if self._escapes:
                 self.space()
@@ -202,8 +206,26 @@ _NAMED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v":
 _CODES = {"x": 2, "u": 4, "U": 8}
 
 
-def _unescape(text: str) -> str:
-    """A string with its escapes replaced; unknown escapes stay as they are."""
+def _unescape(text: str, start: int, end: int) -> str:
+    """A stretch of text with its escapes replaced; unknown escapes stay as they are."""
+    made = "".join([_unescaped(part) for part in _parts(text, start, end)])
+    if text.find("\\u", start, end) >= 0 or text.find("\\U", start, end) >= 0:  # two may spell one character
+        made = made.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return made
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[str]:
+    """The text in parts of moderate size, cut where no escape is: cut at every escape, it would take much memory."""
+    while end - start > _PART:
+        stop = start + _PART
+        while stop < end and "\\" in text[stop - 12 : stop]:
+            stop += 1
+        yield text[start:stop]
+        start = stop
+    yield text[start:end]
+
+
+def _unescaped(text: str) -> str:
     pieces = text.split("\\")
     made = [pieces[0]]
     rest = iter(pieces[1:])
@@ -215,10 +237,7 @@ def _unescape(text: str) -> str:
             made += (_NAMED[head], piece[1:])
         else:
             made.append(_coded(piece))
-    whole = "".join(made)
-    if "\\u" in text or "\\U" in text:  # two escapes may spell one character
-        whole = whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole
+    return "".join(made)
 
 
 def _coded(piece: str) -> str:

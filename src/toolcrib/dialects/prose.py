@@ -11,7 +11,7 @@ from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, Js
 from toolcrib.dialects.grammar import Alternative
 from toolcrib.dialects.parsed import Kind
 from toolcrib.dialects.reader import Block, Code, Reader
-from toolcrib.dialects.source import Markers, Reading, read_to_any, skip_space, starts_with
+from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, skip_space, starts_with
 
 _FRAME_LIMIT = 200
 _FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
@@ -38,7 +38,7 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
             yield from _read_code(reader, emit, kind)
         elif close is not None and kind is Kind.CONTENT and not reader.ledger.after_opening_quote():
             _skip(reader, token)
-            if (yield from _read_reasoning(reader, Markers((close,)))):
+            if (yield from _read_reasoning(reader, markers(close))):
                 emit, kind = _discard, Kind.REASONING
             elif reader.ledger.is_empty:
                 yield from _read_start(reader)
@@ -113,7 +113,7 @@ def _read_frame(reader: Reader, token: str, emit: Emit, kind: Kind) -> Reading:
     source = reader.source
     source.mark()
     source.pos += len(token)
-    if (yield from read_to_any(source, Markers((reader.grammar.frames[token],)), _FRAME_LIMIT)):
+    if (yield from read_to_any(source, markers(reader.grammar.frames[token]), _FRAME_LIMIT)):
         source.release()
         return _skip(reader, "")
     source.rewind()
@@ -197,7 +197,7 @@ def _read_code(reader: Reader, emit: Emit, kind: Kind) -> Reading:
     if len(ticks) < 3:
         yield from _read_inline(reader, ticks, emit, kind)
         return
-    token = yield from _read_text(reader, Markers((ticks,)), emit)
+    token = yield from _read_text(reader, markers(ticks), emit)
     _keep(reader, token, emit, kind)
 
 
@@ -205,7 +205,7 @@ def _read_inline(reader: Reader, ticks: str, emit: Emit, kind: Kind) -> Reading:
     """Read inline code, which ends on its line; a tick without a partner is just a tick."""
     source = reader.source
     source.mark()
-    found = yield from read_to_any(source, Markers((ticks, "\n")))
+    found = yield from read_to_any(source, markers(ticks, "\n"))
     text = source.text()
     source.rewind()
     if found == ticks:

@@ -8,9 +8,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Mapping
-from io import StringIO
+from functools import lru_cache
 
+_FEW = 512
 Reading = Generator[None, None, None]
+
+
+class Pieces:
+    """Text that grows by small pieces. Joined now and then: a million tiny strings take many times their length."""
+
+    __slots__ = ("_few", "_joined", "size")
+
+    def __init__(self) -> None:
+        self._few: list[str] = []
+        self._joined: list[str] = []
+        self.size = 0
+
+    def write(self, text: str) -> None:
+        few = self._few
+        few.append(text)
+        self.size += len(text)
+        if len(few) >= _FEW:
+            self._joined.append("".join(few))
+            few.clear()
+
+    def text(self) -> str:
+        """Everything written so far."""
+        if self._few or len(self._joined) > 1:
+            self._joined = ["".join((*self._joined, *self._few))]
+            self._few.clear()
+        return self._joined[0] if self._joined else ""
+
+    def cut(self, count: int) -> None:
+        """Take the last `count` characters away."""
+        self._joined = [self.text()[:-count]]
+        self.size -= count
 
 
 class Source:
@@ -25,7 +57,7 @@ class Source:
         self.closed = False
         self.marked = False
         self._marked_at = 0
-        self._kept: StringIO | None = None
+        self._kept: Pieces | None = None
 
     @property
     def position(self) -> int:
@@ -36,7 +68,7 @@ class Source:
         window, pos = self.window, self.pos
         if self.marked:
             if self._kept is None:
-                self._kept = StringIO(newline="")
+                self._kept = Pieces()
             self._kept.write(window[self._marked_at : pos])
             self._marked_at = 0
         self.base += pos
@@ -51,13 +83,29 @@ class Source:
 
     def since_mark(self) -> int:
         """Characters read since the mark."""
-        kept = 0 if self._kept is None else self._kept.tell()
+        kept = 0 if self._kept is None else self._kept.size
         return kept + self.pos - self._marked_at
 
     def text(self) -> str:
         """Everything read since the mark."""
         here = self.window[self._marked_at : self.pos]
-        return here if self._kept is None else self._kept.getvalue() + here
+        if self._kept is None:
+            return here
+        if here:  # moved, not added: a large text should not be there twice
+            self._kept.write(here)
+            self._marked_at = self.pos
+        return self._kept.text()
+
+    def view(self) -> tuple[str, int]:
+        """A text that holds everything read since the mark, and where in it the mark is. Makes no copy if it can."""
+        return (self.window, self._marked_at) if self._kept is None else (self.text(), 0)
+
+    def back(self, count: int) -> None:
+        """Unread the last `count` characters."""
+        self.pos -= count
+        if self._kept is not None and self.pos < self._marked_at:
+            self._kept.cut(self._marked_at - self.pos)
+            self._marked_at = self.pos
 
     def release(self) -> None:
         self.marked = False
@@ -158,16 +206,29 @@ def read_to_any(source: Source, markers: Markers, within: int = 1 << 60) -> Gene
         yield
 
 
+@lru_cache(maxsize=512)
+def markers(*literals: str) -> Markers:
+    """The set of these literals, made once."""
+    return Markers(literals)
+
+
+@lru_cache(maxsize=512)
+def _longest_first(literals: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(literals, key=len, reverse=True))
+
+
 _SPACES = re.compile(r"\s*")
 
 
 def skip_space(source: Source) -> Generator[None, None, str]:
     """Read white space; return the character after it, unread, or "" at the end of the text."""
     while True:
-        match = _SPACES.match(source.window, source.pos)
-        source.pos = match.end() if match else source.pos
-        if source.pos < len(source.window):
-            return source.window[source.pos]
+        window = source.window
+        if source.pos < len(window) and window[source.pos].isspace():
+            match = _SPACES.match(window, source.pos)
+            source.pos = match.end() if match else source.pos
+        if source.pos < len(window):
+            return window[source.pos]
         if source.closed:
             return ""
         yield
@@ -182,9 +243,9 @@ def starts_with(source: Source, literal: str) -> Generator[None, None, bool]:
         yield
 
 
-def take(source: Source, literals: Iterable[str]) -> Generator[None, None, str]:
+def take(source: Source, literals: tuple[str, ...]) -> Generator[None, None, str]:
     """Read the one of `literals` that comes next; return it, or "" when none does."""
-    for literal in sorted(literals, key=len, reverse=True):
+    for literal in _longest_first(literals):
         if (yield from starts_with(source, literal)):
             source.pos += len(literal)
             return literal

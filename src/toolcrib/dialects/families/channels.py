@@ -10,7 +10,7 @@ from toolcrib.dialects.formats.spec import Channels
 from toolcrib.dialects.jsontext import End
 from toolcrib.dialects.parsed import Kind
 from toolcrib.dialects.reader import Block, Reader
-from toolcrib.dialects.source import Markers, read_to_any, skip_space, starts_with, take
+from toolcrib.dialects.source import Markers, markers, read_to_any, skip_space, starts_with, take
 
 START, CHANNEL = "<|start|>", "<|channel|>"
 _HEAD_LIMIT = 300
@@ -30,7 +30,7 @@ def read(reader: Reader, spec: Channels) -> Block:
             return True
     if CHANNEL in spec.opens:
         start = source.since_mark()
-        found = yield from read_to_any(source, Markers((spec.message,)), _HEAD_LIMIT)
+        found = yield from read_to_any(source, markers(spec.message), _HEAD_LIMIT)
         head = source.text()[start:]
         if found is None:
             return _enter_headless(reader, head)

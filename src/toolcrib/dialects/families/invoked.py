@@ -11,7 +11,7 @@ from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import Invoked
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_arguments, read_value
 from toolcrib.dialects.reader import Block, Reader
-from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+from toolcrib.dialects.source import Markers, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
 _HEAD_LIMIT = 256
@@ -59,11 +59,11 @@ def _read_call(reader: Reader, spec: Invoked) -> Block:
         return False
     if found is None:
         return _enter_cut(reader, spec, name)
-    source.pos -= 1
+    source.back(1)
     start = source.since_mark()
     if not (yield from _scanner(spec.quotes)(source)):
         return (yield from _enter_broken(reader, spec, name, start))
-    return _enter(reader, spec, name, source.text()[start:])
+    return _enter(reader, spec, name, start)
 
 
 @lru_cache(maxsize=64)
@@ -71,11 +71,13 @@ def _ends(spec: Invoked) -> Markers:
     return Markers((spec.bracket, ")", "]", "}", "<", "\n\n"))
 
 
-def _enter(reader: Reader, spec: Invoked, name: str, text: str) -> bool:
+def _enter(reader: Reader, spec: Invoked, name: str, start: int) -> bool:
+    text, mark = reader.source.view()
+    end = mark + reader.source.since_mark()
     try:
-        arguments = read_arguments(text, spec.quotes)
+        arguments = read_arguments(text, mark + start, end, spec.quotes)
     except NotLiteral:
-        arguments = _loose(reader, name, text, spec)
+        arguments = _loose(reader, name, text[mark + start : end], spec)
         if arguments is None:
             if not spec.bare:
                 reader.enter_malformed(name)
@@ -98,7 +100,7 @@ def _loose(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Jso
     """Arguments with other quotes than the format's own, or given by position in the order of the schema."""
     if spec.bracket != "(":
         try:
-            return read_arguments(text, (*spec.quotes, *PYTHON_QUOTES), words=True)
+            return read_arguments(text, 0, len(text), (*spec.quotes, *PYTHON_QUOTES), words=True)
         except NotLiteral:
             return None
     properties = reader.tools.schema(name).get("properties")
@@ -119,7 +121,7 @@ def _enter_broken(reader: Reader, spec: Invoked, name: str, start: int) -> Block
         return _enter_cut(reader, spec, name)
     reader.allowance = max(0, reader.allowance - 2 * source.since_mark())
     reader.seek(start)
-    found = yield from read_to_any(source, Markers((*spec.closes, *spec.opens)))
+    found = yield from read_to_any(source, markers(*spec.closes, *spec.opens))
     body = source.text()[start : -len(found)] if found else source.text()[start:]
     known = reader.tools.known or frozenset[str]()
     following = next((match.end(1) for match in _CALL.finditer(body) if match[2] in known), None)

@@ -11,7 +11,7 @@ from toolcrib.dialects.formats.spec import JsonBlock, Shape
 from toolcrib.dialects.jsontext import Decoded, End, mend
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_value
 from toolcrib.dialects.reader import Block, Reader, visible_name
-from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+from toolcrib.dialects.source import markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
@@ -126,7 +126,7 @@ def recover(
     if not reader.allowance:
         return None
     reader.seek(start)
-    found = yield from read_to_any(source, Markers((*closes, *opens)))
+    found = yield from read_to_any(source, markers(*closes, *opens))
     text = source.text()[start:]
     body = text[: len(text) - len(found or "")]
     reader.allowance = max(0, reader.allowance - 2 * len(text))
@@ -135,7 +135,7 @@ def recover(
         reader.seek(start + following)
         return mend(body[:following].rstrip(" \n\r\t,;"))
     if found is not None:
-        source.pos -= len(found)
+        source.back(len(found))
         return mend(_unfenced(body))
     whole = _whole_literal(body)
     if whole is None:

@@ -37,10 +37,8 @@ def read(reader: Reader, spec: Nested) -> Block:
     call = Element(spec.element, source.since_mark())
     if (yield from _read_elements(reader, spec, call)):
         schema = reader.tools.schema(head["name"])
-        text = source.text()
-        arguments = {
-            child.name: _value(child, member(schema, child.name, schema), schema, text, spec) for child in call.children
-        }
+        tree = _Tree(*source.view(), schema, spec)
+        arguments = {child.name: tree.value(child, member(schema, child.name, schema)) for child in call.children}
         reader.enter(head["name"], arguments)
         return True
     if not source.closed:
@@ -85,14 +83,23 @@ def _last(reader: Reader, start: int) -> str:
     return source.text()[start:-1]
 
 
-def _value(element: Element, schema: Schema, root: Schema, text: str, spec: Nested) -> Json:
-    types = types_of(schema, root)
-    children = element.children
-    if children and all(child.name == spec.item for child in children) and "object" not in types:
-        return [_value(child, items(schema, root), root, text, spec) for child in children]
-    if children:
-        return {child.name: _value(child, member(schema, child.name, root), root, text, spec) for child in children}
-    raw = text[element.start : element.end]
-    if not raw.strip() and "string" not in types and types & {"array", "object"}:
-        return [] if "array" in types else {}
-    return coerce(raw, schema, root)
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """Elements with the text they stand in and the schema that types them."""
+
+    text: str
+    mark: int
+    root: Schema
+    spec: Nested
+
+    def value(self, element: Element, schema: Schema) -> Json:
+        types = types_of(schema, self.root)
+        children = element.children
+        if children and all(child.name == self.spec.item for child in children) and "object" not in types:
+            return [self.value(child, items(schema, self.root)) for child in children]
+        if children:
+            return {child.name: self.value(child, member(schema, child.name, self.root)) for child in children}
+        raw = self.text[self.mark + element.start : self.mark + element.end]
+        if (not raw or raw.isspace()) and "string" not in types and types & {"array", "object"}:
+            return [] if "array" in types else {}
+        return coerce(raw, schema, self.root)

@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolcrib.dialects.coerce import coerce, member, types_of
+from toolcrib.dialects.coerce import coerce
 from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
 from toolcrib.dialects.parsed import Schema
 from toolcrib.dialects.reader import Block, Reader
-from toolcrib.dialects.source import Markers, read_to, read_to_any, skip_space, take
+from toolcrib.dialects.source import Markers, markers, read_to, read_to_any, skip_space, take
+from toolcrib.dialects.tools import Member
 from toolcrib.values.json import Json
 
 _HEAD_LIMIT = 512
 _JUNK_LIMIT = 200
+_TEXT = frozenset({"string"})
 _ANYTHING = frozenset({"integer", "number", "boolean", "null", "array", "object"})
 
 
@@ -42,15 +44,14 @@ class Progress:
 def read(reader: Reader, spec: Tagged) -> Block:
     source = reader.source
     start = source.since_mark()
-    markers = _markers(spec)
-    found = yield from read_to_any(source, markers.head, _HEAD_LIMIT)
+    found = yield from read_to_any(source, _markers(spec).head, _HEAD_LIMIT)
     text = source.text()[start:]
     head = re.fullmatch(spec.head, text[: len(text) - len(found)] if found else text)
     if head is None or not reader.accepts(head["name"].strip()):
         return False
     call = Progress(head["name"].strip(), spec.text)
     if found and found not in spec.head_ends:
-        source.pos -= len(found)
+        source.back(len(found))
     if not found:
         return _enter_cut(reader, call)
     position = source.position
@@ -108,8 +109,8 @@ def _skip_junk(reader: Reader, spec: Tagged, call: Progress) -> Block:
         return False
     source = reader.source
     closes = spec.closes if call.values else ()
-    markers = Markers((*spec.parameter_opens, *closes, *_markers(spec).boundary))
-    found = yield from read_to_any(source, markers, _JUNK_LIMIT)
+    ahead = markers(*spec.parameter_opens, *closes, *_markers(spec).boundary)
+    found = yield from read_to_any(source, ahead, _JUNK_LIMIT)
     if found is None or found in _markers(spec).boundary:
         return False
     source.pos -= len(found)
@@ -122,7 +123,7 @@ def _read_value(reader: Reader, spec: Tagged, call: Progress, closes: tuple[str,
     """Read one argument. Inside a value only its own close means anything."""
     source = reader.source
     start = source.since_mark()
-    found = yield from read_to_any(source, Markers(spec.parameter_ends), _HEAD_LIMIT)
+    found = yield from read_to_any(source, markers(*spec.parameter_ends), _HEAD_LIMIT)
     if found is None:
         return False
     key = re.fullmatch(spec.key, source.text()[start : -len(found)], re.DOTALL)
@@ -142,7 +143,7 @@ def _read_to_close(reader: Reader, close: str, meaning: Text) -> Block:
     source = reader.source
     if meaning is not Text.XML:
         return (yield from read_to(source, close))
-    while found := (yield from read_to_any(source, Markers((close, "<![CDATA[")))):
+    while found := (yield from read_to_any(source, markers(close, "<![CDATA["))):
         if found == close:
             return True
         if not (yield from read_to(source, "]]>")):
@@ -156,7 +157,7 @@ def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[s
     source.rewind()
     source.mark()
     source.pos += value.start
-    found = yield from read_to_any(source, Markers(closes))
+    found = yield from read_to_any(source, markers(*closes))
     if found is None:
         return False
     source.pos -= len(found)
@@ -167,37 +168,35 @@ def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[s
 
 
 def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
-    text = reader.source.text()
-    if _swallows(reader, spec, call, text):
-        text = reader.source.text()
+    _give_back(reader, spec, call)
+    text, mark = reader.source.view()
     schema = reader.tools.schema(call.name)
     arguments: dict[str, Json] = {}
     for value in call.values:
         if value.key in arguments:
             reader.note("duplicate_key", f"{value.key!r} was given twice; the last value counts")
-        raw = plain(text[value.start : value.end], call.text)
-        arguments[value.key] = typed(raw, value.type, member(schema, value.key, schema), schema)
+        raw = plain(text, mark + value.start, mark + value.end, call.text)
+        arguments[value.key] = typed(raw, value.type, reader.tools.member(call.name, value.key), schema)
     reader.enter(call.name, arguments, repaired=call.repaired)
 
 
-def _swallows(reader: Reader, spec: Tagged, call: Progress, text: str) -> bool:
+def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     """A value that holds the end of a call and the beginning of another was not closed: give the other call back.
 
     Text that quotes two calls in a row would also quote the close of their values, and so would have ended before.
     """
-    if call.text is Text.XML and "<![CDATA[" in text:
-        return False
+    text, mark = reader.source.view()
     for number, value in enumerate(call.values):
-        boundary = _boundary(spec).search(text, value.start, value.end) if reader.allowance else None
-        if boundary is not None:
-            reader.allowance = max(0, reader.allowance - len(text) + boundary.start())
+        start, end = mark + value.start, mark + value.end
+        boundary = _boundary(spec).search(text, start, end) if reader.allowance else None
+        if boundary is not None and text.find("<![CDATA[", start, end) < 0:
+            reader.allowance = max(0, reader.allowance - end + boundary.start())
             del call.values[number + 1 :]
-            call.values[number] = value._replace(end=boundary.start())
+            call.values[number] = value._replace(end=boundary.start() - mark)
             call.repaired = True
-            reader.seek(boundary.end(1))
+            reader.seek(boundary.end(1) - mark)
             reader.note("missing_close", f"the value of {value.key!r} was not closed")
-            return True
-    return False
+            return
 
 
 @lru_cache(maxsize=64)
@@ -211,26 +210,33 @@ def _boundary(spec: Tagged) -> re.Pattern[str]:
     return re.compile(f"((?:{closes}))(?:{layout})*(?:{opens})")
 
 
-def plain(text: str, meaning: Text) -> str:
-    """The string that the text of a value stands for."""
-    if meaning is Text.LINES:
-        text = text.removeprefix("\r").removeprefix("\n") if text[:1] in "\r\n" else text
-        return text[:-1].removesuffix("\r") if text.endswith("\n") else text
-    if meaning is Text.XML:
-        import html  # its table of entities takes longer to load than all the rest
-
-        pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
-        return "".join(
-            piece[9:-3] if piece.startswith("<![CDATA[") and piece.endswith("]]>") else html.unescape(piece)
-            for piece in pieces
-        )
-    return text
+def plain(text: str, start: int, end: int, meaning: Text) -> str:
+    """The string that a stretch of text stands for."""
+    if meaning is Text.LINES:  # by position: a copy per step would double a large value each time
+        if text.startswith(("\n", "\r\n"), start, end):
+            start = text.index("\n", start) + 1
+        if text.endswith("\n", start, end):
+            end -= 2 if text.endswith("\r\n", start, end) else 1
+    value = text[start:end]
+    return _from_xml(value) if meaning is Text.XML else value
 
 
-def typed(text: str, said: str | None, schema: Schema, root: Schema) -> Json:
+def _from_xml(text: str) -> str:
+    import html  # its table of entities takes longer to load than all the rest
+
+    pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
+    return "".join(
+        piece[9:-3] if piece.startswith("<![CDATA[") and piece.endswith("]]>") else html.unescape(piece)
+        for piece in pieces
+    )
+
+
+def typed(text: str, said: str | None, declared: Member, root: Schema) -> Json:
     """The value of an argument: by its schema, and where that is silent by what the markup says of it."""
-    unsure = types_of(schema, root)
-    if said in (None, "true", "string") or unsure == frozenset({"string"}):
+    schema, unsure = declared
+    if unsure == _TEXT:
+        return text
+    if said in (None, "true", "string"):
         return coerce(text, schema, root)
     return coerce(text, {} if not unsure else schema, root, default=_ANYTHING)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from io import StringIO
 
 from toolcrib.dialects.jsontext import JsonText
 from toolcrib.dialects.native.schema import Change, Profile, convert
 from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Status
-from toolcrib.dialects.source import Source
+from toolcrib.dialects.source import Pieces, Source
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import NameTable
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, block_text
@@ -83,7 +82,7 @@ class Piece:
 
     name: str = ""
     id: str | None = None
-    arguments: StringIO = field(default_factory=StringIO)
+    arguments: Pieces = field(default_factory=Pieces)
     whole: JsonObject | None = None
 
 
@@ -93,8 +92,8 @@ class Assembly:
     def __init__(self, names: NameTable | None, dialect: str) -> None:
         self._names = names
         self._dialect = dialect
-        self._content = StringIO(newline="")
-        self._reasoning = StringIO(newline="")
+        self._content = Pieces()
+        self._reasoning = Pieces()
         self._open: dict[object, Piece] = {}
         self._calls: list[ParsedCall] = []
         self._notes: list[Note] = []
@@ -147,12 +146,12 @@ class Assembly:
     def finish(self) -> Parsed:
         for key in list(self._open):
             self.close(key)
-        content, reasoning = self._content.getvalue() or None, self._reasoning.getvalue() or None
+        content, reasoning = self._content.text() or None, self._reasoning.text() or None
         return Parsed(content, reasoning, self._calls, self._notes, self._dialect)
 
     def _finished(self, piece: Piece) -> ParsedCall:
         name = self._names.canonical(piece.name) if self._names else piece.name
-        text = piece.arguments.getvalue()
+        text = piece.arguments.text()
         if not text.strip():
             return ParsedCall(name, dict(piece.whole or {}), piece.id)
         decoded = self._json.decode(text)
