@@ -75,7 +75,9 @@ def _build(formats: tuple[Format, ...], detecting: bool, tool_names: frozenset[s
         _add(openings, cousin, frozenset(), own=False)
     for spec in () if detecting else formats:
         _add_json(openings, spec)
-    at_start = tuple(openings.pop("", ()))
+    at_start = tuple(
+        option for option in openings.pop("", ()) if not (detecting and isinstance(option.format, Invoked))
+    )
     reasoning = dict(spec.reasoning for spec in formats)
     drops = frozenset(token for spec in formats for token in spec.drops)
     frames = {opening: close for spec in formats for opening, close in spec.frames if opening not in openings}

@@ -14,6 +14,7 @@ from toolcrib.dialects.reader import Block, Code, Reader
 from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, skip_space, starts_with
 
 _FRAME_LIMIT = 200
+_NAME_END = re.compile(r"[\n(]")
 _FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
     JsonBlock: cast("Callable[[Reader, Format], Block]", json_block.read),
     Header: cast("Callable[[Reader, Format], Block]", header.read),
@@ -51,6 +52,8 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
         else:
             _keep(reader, token, emit, kind)
     reader.ledger.own(kind, reader.source.position)
+    if reader.source.pos < len(reader.source.window):
+        _skip(reader, reader.source.window[reader.source.pos :])
 
 
 def _read_start(reader: Reader) -> Reading:
@@ -62,7 +65,8 @@ def _read_start(reader: Reader) -> Reading:
     }
     while reader.grammar.at_start and (known is not None or reader.grammar.detecting):
         head = source.window[source.pos : source.pos + 256]
-        line, newline, _ = head.partition("\n")
+        line = _NAME_END.split(head, maxsplit=1)[0]
+        newline = line != head
         names = {name for name in names if name.startswith(line)}
         if not names or (newline and line not in names):
             return
@@ -86,12 +90,22 @@ def _read_text(reader: Reader, markers: Markers, emit: Emit) -> Generator[None, 
     while True:
         window, pos = source.window, source.pos
         end, found = markers.next(window, pos, closed=source.closed)
+        if source.closed and not found:
+            end = _without_cut_close(reader, markers, pos)
         if end > pos:
             emit(window[pos:end])
             source.pos = end
         if found or source.closed:
             return found
         yield
+
+
+def _without_cut_close(reader: Reader, markers: Markers, pos: int) -> int:
+    """Where the text ends, without the beginning of a close whose call was read: the text was cut inside it."""
+    window = reader.source.window
+    end = markers.pending(window, pos)
+    cut = window[end:]
+    return end if len(cut) > 1 and any(close.startswith(cut) for close in reader.open_wraps) else len(window)
 
 
 def _skip(reader: Reader, token: str) -> None:
@@ -125,6 +139,7 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
     source, ledger = reader.source, reader.ledger
     if ledger.after_opening_quote() or not reader.allowance:
         return _keep(reader, token, emit, kind)
+    reader.plain = 0
     for option in options:
         if option.ahead is not None and not (yield from _ahead(reader, token, option.ahead)):
             continue
@@ -143,7 +158,6 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
     _keep(reader, token, emit, kind)
     if reader.plain > len(token):
         _keep(reader, source.window[source.pos : source.pos + reader.plain - len(token)], emit, kind)
-    reader.plain = 0
 
 
 def _ahead(reader: Reader, token: str, pattern: re.Pattern[str]) -> Generator[None, None, bool]:

@@ -20,8 +20,11 @@ def read(reader: Reader, spec: Header) -> Block:
     found = yield from read_to_any(source, _ends(spec), _HEAD_LIMIT)
     if found:
         source.pos -= len(found)
-    head = re.fullmatch(spec.head, source.text()[start:])
+    text = source.text()[start:]
+    head = re.fullmatch(spec.head, text)
     name = _tool_name(reader, head)
+    if head is None and source.closed and not found:
+        return _enter_cut_head(reader, text)
     if head is None or (name == spec.prose_name and found):
         source.pos += len(found or "")
         return head is not None
@@ -58,6 +61,18 @@ def _tool_name(reader: Reader, head: re.Match[str] | None) -> str:
     name = head["name"]
     short = name.removeprefix("functions.")
     return name if reader.tools.known and name in reader.tools.known else short
+
+
+def _enter_cut_head(reader: Reader, text: str) -> bool:
+    """The text ends inside the header: it is a call if the header names a tool that exists."""
+    words = (word.removeprefix("functions.") for word in _WORD.findall(text))
+    name = next((word for word in words if reader.tools.known and word in reader.tools.known), None)
+    if name is not None:
+        reader.enter_incomplete(name)
+    return name is not None
+
+
+_WORD = re.compile(r"[^\s<>|｜:\[\]{}`\"']+")
 
 
 def _enter_headless(reader: Reader, name: str, id: str | None) -> bool:

@@ -11,7 +11,7 @@ from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import Invoked
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_arguments, read_value
 from toolcrib.dialects.reader import Block, Reader
-from toolcrib.dialects.source import Markers, markers, read_to_any, skip_space, take
+from toolcrib.dialects.source import Markers, Source, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
 _HEAD_LIMIT = 256
@@ -34,7 +34,7 @@ def read(reader: Reader, spec: Invoked) -> Block:
             break
         elif not char or (calls and not listed and not (char.isalpha() or char == "_")):
             break
-        elif (yield from _read_call(reader, spec)):
+        elif (yield from _read_call(reader, spec, alone=spec.bare and not listed)):
             calls += 1
             reader.commit()
         else:
@@ -47,7 +47,14 @@ def read(reader: Reader, spec: Invoked) -> Block:
     return calls > 0
 
 
-def _read_call(reader: Reader, spec: Invoked) -> Block:
+def _ends_line(source: Source) -> Block:
+    """Whether nothing follows on the line: a bare call in the middle of a sentence is being talked about."""
+    while source.pos == len(source.window) and not source.closed:
+        yield
+    return source.window[source.pos : source.pos + 1] in ("", "\n", "\r", ";", "<")
+
+
+def _read_call(reader: Reader, spec: Invoked, *, alone: bool) -> Block:
     source = reader.source
     yield from take(source, (spec.prefix,) if spec.prefix else ())
     start = source.since_mark()
@@ -63,6 +70,8 @@ def _read_call(reader: Reader, spec: Invoked) -> Block:
     start = source.since_mark()
     if not (yield from _scanner(spec.quotes)(source)):
         return (yield from _enter_broken(reader, spec, name, start))
+    if alone and not (yield from _ends_line(source)):
+        return False
     return _enter(reader, spec, name, start)
 
 

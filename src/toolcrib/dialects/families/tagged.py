@@ -12,7 +12,7 @@ from toolcrib.dialects.coerce import coerce
 from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
 from toolcrib.dialects.parsed import Schema
 from toolcrib.dialects.reader import Block, Reader
-from toolcrib.dialects.source import Markers, markers, read_to, read_to_any, skip_space, take
+from toolcrib.dialects.source import Markers, Source, markers, read_to, read_to_any, skip_space, take
 from toolcrib.dialects.tools import Member
 from toolcrib.values.json import Json
 
@@ -90,6 +90,8 @@ def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
             if not (yield from _read_value(reader, spec, call, closes)):
                 return _enter_cut(reader, call)
             continue
+        if source.closed and _is_cut(source, (*closes, *spec.parameter_opens, *boundary)):
+            return _enter_cut(reader, call)
         here = yield from take(source, boundary)
         source.pos -= len(here)
         if not here and (yield from _skip_junk(reader, spec, call)):
@@ -101,6 +103,12 @@ def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
         break
     _enter(reader, spec, call)
     return True
+
+
+def _is_cut(source: Source, tokens: tuple[str, ...]) -> bool:
+    """Whether the text ends inside one of the tokens."""
+    rest = source.window[source.pos :]
+    return any(token != rest and token.startswith(rest) for token in tokens)
 
 
 def _skip_junk(reader: Reader, spec: Tagged, call: Progress) -> Block:

@@ -6,10 +6,13 @@ from toolcrib.dialects.formats.spec import LETTER, Invoked, Layout
 
 PYTHONIC = Invoked(
     name="pythonic",
-    opens=("[",),
+    opens=("[", ""),
     starts=LETTER,
     bare=True,
-    ahead=(("[", r"\s{0,40}(?:\Z|[^\W\d][\w.\-/:]{0,128}\s{0,40}(?:\Z|\())"),),
+    ahead=(
+        ("", r"[^\W\d][\w.\-/:]{0,128}(?:\Z|\()"),
+        ("[", r"\s{0,40}(?:\Z|[^\W\d][\w.\-/:]{0,128}\s{0,40}(?:\Z|\())"),
+    ),
     drops=("<|eot_id|>", "<|eom_id|>", "<|python_start|>", "<|python_end|>"),
     layout=Layout("$name($pairs)", before="[", between=", ", after="]", pair="$key=$value", pairs_between=", "),
 )
