@@ -14,6 +14,7 @@ from toolcrib.dialects.reader import Block, Code, Reader
 from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, skip_space, starts_with
 
 _FRAME_LIMIT = 200
+_TICKS = 8
 _NAME_END = re.compile(r"[\n(]")
 _FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
     JsonBlock: cast("Callable[[Reader, Format], Block]", json_block.read),
@@ -137,7 +138,7 @@ def _read_frame(reader: Reader, token: str, emit: Emit, kind: Kind) -> Reading:
 def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], emit: Emit, kind: Kind) -> Reading:
     """Try the ways to go on after an opening; when none leads to a call, the opening is text."""
     source, ledger = reader.source, reader.ledger
-    if ledger.after_opening_quote() or not reader.allowance:
+    if ledger.after_opening_quote() or reader.is_spent:
         return _keep(reader, token, emit, kind)
     reader.plain = 0
     for option in options:
@@ -145,7 +146,7 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
             continue
         source.mark()
         source.pos += len(token)
-        char = yield from skip_space(source)
+        char = source.peek() or (yield from skip_space(source))
         if char and option.accepts(char):
             if option.close:
                 if (yield from _wraps(reader, option.format)):
@@ -191,9 +192,7 @@ def _read_block(reader: Reader, option: Alternative) -> Block:
         source.release()
         ledger.markup()
         return True
-    reader.allowance = max(0, reader.allowance - source.position + begin)
-    if not reader.allowance:
-        reader.note("too_much_broken_markup", "markup after this point is taken as text")
+    reader.spend(source.position - begin)
     return False
 
 
@@ -201,7 +200,7 @@ def _read_code(reader: Reader, emit: Emit, kind: Kind) -> Reading:
     """Read inline code or a fence, in which markup is text, unless a fence is this dialect's way to call."""
     source = reader.source
     ticks = "`"
-    while (yield from starts_with(source, ticks + "`")):
+    while len(ticks) < _TICKS and (yield from starts_with(source, ticks + "`")):
         ticks += "`"
     fenced = reader.grammar.openings.get("```", ()) if len(ticks) == 3 else ()
     calls = len(reader.ledger.calls)

@@ -15,6 +15,7 @@ from toolcrib.dialects.source import Source
 from toolcrib.dialects.tools import ToolTable
 from toolcrib.values.json import Json
 
+_ALLOWANCE, _AGAIN = 200_000, 4
 Block = Generator[None, None, bool]
 
 
@@ -39,6 +40,7 @@ class Reader:
         "own",
         "plain",
         "source",
+        "spent",
         "tools",
     )
 
@@ -50,7 +52,7 @@ class Reader:
         self.ledger = Ledger()
         self.json = JsonText(self.source)
         self.open_wraps: set[str] = set()
-        self.allowance = 200_000
+        self.spent = 0  # characters read more than once
         self.format: Format | None = None
         self.own = True
         self.plain = 0  # characters from the opening on that were read as a whole and are no call
@@ -73,6 +75,17 @@ class Reader:
     def enter_malformed(self, name: str, id: str | None = None) -> None:
         self._enter(ParsedCall(name, {}, id, Status.MALFORMED))
         self.note("malformed_arguments", f"the arguments of {name} cannot be read")
+
+    def spend(self, characters: int) -> None:
+        """Text has to be read again. Only so much of it may be, lest a text made for it takes for ever."""
+        was_spent = self.is_spent
+        self.spent += characters
+        if self.is_spent and not was_spent:
+            self.note("too_much_broken_markup", "markup is taken as text until more text was read than read again")
+
+    @property
+    def is_spent(self) -> bool:
+        return self.spent > _ALLOWANCE + _AGAIN * self.source.position
 
     def note(self, code: str, message: str) -> None:
         self.ledger.note(code, message, self.source.position)

@@ -81,6 +81,14 @@ class Source:
         self._marked_at = self.pos
         self._kept = None
 
+    def peek(self) -> str:
+        """Read white space; return the character after it if it is there already, else ""."""
+        window, pos, size = self.window, self.pos, len(self.window)
+        while pos < size and window[pos].isspace():
+            pos += 1
+        self.pos = pos
+        return window[pos] if pos < size else ""
+
     def since_mark(self) -> int:
         """Characters read since the mark."""
         kept = 0 if self._kept is None else self._kept.size
@@ -246,7 +254,12 @@ def starts_with(source: Source, literal: str) -> Generator[None, None, bool]:
 def take(source: Source, literals: tuple[str, ...]) -> Generator[None, None, str]:
     """Read the one of `literals` that comes next; return it, or "" when none does."""
     for literal in _longest_first(literals):
-        if (yield from starts_with(source, literal)):
+        while not source.window.startswith(literal, source.pos):
+            here = source.window[source.pos : source.pos + len(literal)]
+            if source.closed or not literal.startswith(here):
+                break
+            yield
+        else:
             source.pos += len(literal)
             return literal
     return ""

@@ -55,7 +55,7 @@ def _read_call(reader: Reader, spec: Channels, name: str) -> Block:
     source = reader.source
     if not reader.accepts(name):
         return False
-    char = yield from skip_space(source)
+    char = source.peek() or (yield from skip_space(source))
     if char == "<" and not (yield from _ends_here(reader, spec)):
         return True
     if char == "{":

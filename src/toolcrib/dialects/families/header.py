@@ -35,7 +35,7 @@ def read(reader: Reader, spec: Header) -> Block:
         return _enter_headless(reader, name, id)
     if found in spec.ends and found != "{":
         source.pos += len(found)
-        found = yield from skip_space(source)
+        found = source.peek() or (yield from skip_space(source))
         if found != "{":
             return False
     if found == "{":

@@ -21,11 +21,11 @@ _scanner = lru_cache(maxsize=16)(bracket_scanner)
 
 def read(reader: Reader, spec: Invoked) -> Block:
     source = reader.source
-    listed = (yield from skip_space(source)) == "[" and spec.bracket == "("
+    listed = (source.peek() or (yield from skip_space(source))) == "[" and spec.bracket == "("
     source.pos += listed
     calls = 0
     while True:
-        char = yield from skip_space(source)
+        char = source.peek() or (yield from skip_space(source))
         if char and char in ",;" and calls:
             source.pos += 1
         elif char == "]" and listed:
@@ -126,9 +126,9 @@ def _loose(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Jso
 def _enter_broken(reader: Reader, spec: Invoked, name: str, start: int) -> Block:
     """The brackets never close: the call ends where the next one begins, or at the close of the format."""
     source = reader.source
-    if spec.bare or not reader.allowance:
+    if spec.bare or reader.is_spent:
         return _enter_cut(reader, spec, name)
-    reader.allowance = max(0, reader.allowance - 2 * source.since_mark())
+    reader.spend(2 * source.since_mark())
     reader.seek(start)
     found = yield from read_to_any(source, markers(*spec.closes, *spec.opens))
     body = source.text()[start : -len(found)] if found else source.text()[start:]

@@ -27,7 +27,7 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
     calls = 0
     listed = False
     while True:
-        char = yield from skip_space(source)
+        char = source.peek() or (yield from skip_space(source))
         if char == "{":
             entered = yield from _read_object(reader, spec)
             if not entered:
@@ -123,13 +123,13 @@ def recover(
 ) -> Generator[None, None, Decoded | None]:
     """Go back to where a broken value began and mend it, up to the next call, close or opening, whichever is first."""
     source = reader.source
-    if not reader.allowance:
+    if reader.is_spent:
         return None
     reader.seek(start)
     found = yield from read_to_any(source, markers(*closes, *opens))
     text = source.text()[start:]
     body = text[: len(text) - len(found or "")]
-    reader.allowance = max(0, reader.allowance - 2 * len(text))
+    reader.spend(2 * len(text))
     following = _next_call(reader, body, spec) if spec is not None else None
     if following is not None:
         reader.seek(start + following)
@@ -182,7 +182,7 @@ def _whole_literal(text: str) -> Decoded | None:
 def _recover_bare(reader: Reader, start: int) -> Generator[None, None, Decoded | None]:
     """A bare object that is no JSON may be a Python dictionary."""
     reader.seek(start)
-    if not reader.allowance or not (yield from _scan_python(reader.source)):
+    if reader.is_spent or not (yield from _scan_python(reader.source)):
         return None
     return _whole_literal(reader.source.text()[start:])
 
@@ -207,7 +207,7 @@ def _read_close(reader: Reader, spec: JsonBlock) -> Generator[None, None, None]:
         for _ in range(8):
             if (yield from take(source, spec.closes)):
                 return
-            char = yield from skip_space(source)
+            char = source.peek() or (yield from skip_space(source))
             if not char or char not in _JUNK:
                 break
             source.pos += 1

@@ -55,7 +55,7 @@ def read(reader: Reader, spec: Tagged) -> Block:
     if not found:
         return _enter_cut(reader, call)
     position = source.position
-    if (yield from skip_space(source)) == "{":
+    if (source.peek() or (yield from skip_space(source))) == "{":
         return (yield from _read_json(reader, spec, call))
     if reader.grammar.detecting and spec.text is Text.LINES and source.position == position:
         call.text = Text.VERBATIM
@@ -81,7 +81,7 @@ def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
     boundary = _markers(spec).boundary
     closes = spec.closes or (f"</{call.name}>",)
     while True:
-        char = yield from skip_space(source)
+        char = source.peek() or (yield from skip_space(source))
         if not char:
             return _enter_cut(reader, call)
         if (yield from take(source, closes)):
@@ -196,9 +196,9 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     text, mark = reader.source.view()
     for number, value in enumerate(call.values):
         start, end = mark + value.start, mark + value.end
-        boundary = _boundary(spec).search(text, start, end) if reader.allowance else None
+        boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
         if boundary is not None and text.find("<![CDATA[", start, end) < 0:
-            reader.allowance = max(0, reader.allowance - end + boundary.start())
+            reader.spend(end - boundary.start())
             del call.values[number + 1 :]
             call.values[number] = value._replace(end=boundary.start() - mark)
             call.repaired = True

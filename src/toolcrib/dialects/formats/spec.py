@@ -46,6 +46,9 @@ class Format:
     ahead: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:  # tables are kept by format, and hashing every field for each look-up costs
+        return hash(self.name)
+
 
 class Shape(Enum):
     """How a JSON object names its tool."""
@@ -66,6 +69,8 @@ class JsonBlock(Format):
     shape: Shape = Shape.NAMED
     keys: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
+    __hash__ = Format.__hash__
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Format):
@@ -77,6 +82,8 @@ class Header(Format):
     head: str
     ends: tuple[str, ...] = ("{",)
     prose_name: str = ""
+
+    __hash__ = Format.__hash__
 
 
 class Text(Enum):
@@ -105,6 +112,8 @@ class Tagged(Format):
     value_close: str
     text: Text = Text.VERBATIM
 
+    __hash__ = Format.__hash__
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nested(Format):
@@ -113,6 +122,8 @@ class Nested(Format):
     prefix: str
     element: str
     item: str = "item"
+
+    __hash__ = Format.__hash__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +136,8 @@ class Invoked(Format):
     quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
     text_values: bool = False
 
+    __hash__ = Format.__hash__
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channels(Format):
@@ -133,3 +146,5 @@ class Channels(Format):
     reasoning_channels: tuple[str, ...] = ("analysis",)
     message: str = "<|message|>"
     ends: tuple[str, ...] = field(default=("<|end|>", "<|return|>", "<|call|>"))
+
+    __hash__ = Format.__hash__
