@@ -245,6 +245,35 @@ def test_text_is_searched_only_when_there_are_no_native_calls() -> None:
     assert plain(with_text_calls(Parsed(text, None, []), TOOLS).calls) == LUND
 
 
+DEEP = "[" * 5000 + "]" * 5000
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("hermes", f'<tool_call>{{"name": "tide_at", "arguments": {{"a": {DEEP}}}}}</tool_call>'),
+        ("hermes", f'<tool_call>{{"name": "tide_at", "arguments": {{"a": {DEEP[:5000]}</tool_call>'),
+        ("kimi_k2", f'<|tool_call_begin|>tide_at:0<|tool_call_argument_begin|>{{"a": {DEEP}}}<|tool_call_end|>'),
+        ("lfm2", f"<|tool_call_start|>[tide_at(a={DEEP})]<|tool_call_end|>"),
+        ("gemma4", f"<|tool_call>call:tide_at{{a:{DEEP}}}<tool_call|>"),
+        ("minimax_m3", ']<]minimax[>[<invoke name="tide_at">' + "]<]minimax[>[<a>" * 500 + "]<]minimax[>[</invoke>"),
+    ],
+)
+def test_arguments_nested_too_deeply_are_malformed_and_nothing_breaks(dialect: str, text: str) -> None:
+    parsed = parse(text + "then", TOOLS, dialect)
+    assert [(call.name, call.status) for call in parsed.calls] == [("tide_at", Status.MALFORMED)]
+    assert parsed.content == "then"
+    assert stream(list(text + "then"), dialect) == parsed
+
+
+def test_a_large_broken_call_is_mended_and_costs_the_next_one_nothing() -> None:
+    body = "x y " * 50_000
+    broken = f'<tool_call>{{"name": "write_log", "arguments": {{"path": "/", "body": "{body}"}}</tool_call>'
+    parsed = parse(f"{broken}\n<tool_call>{CALL}</tool_call>", TOOLS, "hermes")
+    assert plain(parsed.calls) == [("write_log", {"path": "/", "body": body}), *LUND]
+    assert [call.repaired for call in parsed.calls] == [True, False]
+
+
 def test_tools_may_be_specs() -> None:
     from toolcrib.values.spec import ToolSpec
 

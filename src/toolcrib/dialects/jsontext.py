@@ -13,6 +13,7 @@ from toolcrib.dialects.source import Source
 from toolcrib.values.json import Json
 
 REPAIR_LIMIT = 32_768
+MAX_DEPTH = 200
 _FAST_FAILURES = 8
 _FAST_MINIMUM = 24
 
@@ -50,10 +51,9 @@ class JsonText:
         self.duplicates.clear()
         if self._failures < _FAST_FAILURES and len(source.window) - source.pos >= _FAST_MINIMUM:
             try:
-                begin = source.pos
-                value, source.pos = self._scan_once(source.window, begin)
-                escaped = source.window.find("\\u", begin, source.pos) >= 0
-                return End.BALANCED, Decoded(_clean(value) if escaped else value, False)
+                value, end = self._scan_once(source.window, source.pos)
+                begin, source.pos = source.pos, end
+                return End.BALANCED, _decoded(value, source.window, begin, end)
             except (StopIteration, ValueError, RecursionError):
                 self._failures += 1
                 self.duplicates.clear()
@@ -64,8 +64,8 @@ class JsonText:
     def _decode_from(self, text: str, start: int) -> Decoded | None:
         """The value that begins at `start` and ends with the text; not sliced, since it may be large."""
         try:
-            value, _ = self._scan_once(text, start)
-            return Decoded(_clean(value) if "\\u" in text else value, False)
+            value, end = self._scan_once(text, start)
+            return _decoded(value, text, start, end)
         except (StopIteration, ValueError, RecursionError):
             self.duplicates.clear()
             return mend(text[start:])
@@ -74,8 +74,7 @@ class JsonText:
         """The value of a whole JSON text, or of one with a single sensible reading."""
         before = len(self.duplicates)
         try:
-            value = self._decoder.decode(text)
-            return Decoded(_clean(value) if "\\u" in text else value, False)
+            return _decoded(self._decoder.decode(text), text, 0, len(text))
         except (ValueError, RecursionError):
             del self.duplicates[before:]
             return mend(text)
@@ -88,11 +87,27 @@ class JsonText:
         return made
 
 
+def _decoded(value: Any, text: str, start: int, end: int) -> Decoded | None:
+    """A value just decoded, unless it is nested too deeply for those who will walk through it."""
+    brackets = text.count("[", start, end) + text.count("{", start, end)
+    if brackets > MAX_DEPTH and _brackets(text, start, end).deepest > MAX_DEPTH:
+        return None
+    return Decoded(_clean(value) if text.find("\\u", start, end) >= 0 else value, False)
+
+
 def mend(text: str) -> Decoded | None:
-    """Read Python-style literals; failing that, let json-repair guess. None when nothing object-like comes out."""
+    """Read Python-style literals, or close what is open; failing that, let json-repair guess. None if nothing helps."""
+    brackets = _brackets(text, 0, len(text))
+    if brackets.deepest > MAX_DEPTH:
+        return None
     try:
         return Decoded(literals.read_value(text), True)
     except literals.NotLiteral:
+        pass
+    try:
+        completed = text + brackets.missing
+        return Decoded(_clean(json.loads(completed, strict=False, parse_constant=_no_constant)), True)
+    except (ValueError, RecursionError):
         pass
     if len(text) > REPAIR_LIMIT:
         return None
@@ -100,8 +115,36 @@ def mend(text: str) -> Decoded | None:
         import json_repair  # slow to import and needed for broken JSON only
     except ImportError:
         return None
-    value = cast("Json", json_repair.loads(text, skip_json_loads=True))
+    try:
+        value = cast("Json", json_repair.loads(text, skip_json_loads=True))
+    except ValueError:
+        return None
     return Decoded(_clean(value), True) if isinstance(value, dict | list) and value else None
+
+
+class _Brackets(NamedTuple):
+    """How deeply a text is nested, and what would close what is open at its end."""
+
+    deepest: int
+    missing: str
+
+
+def _brackets(text: str, pos: int, end: int) -> _Brackets:
+    missing: list[str] = []
+    deepest = 0
+    while match := _BRACKET_OR_QUOTE(text, pos, end):
+        pos = match.end()
+        char = match.group()
+        if char == '"':
+            while (stop := _STRING_STOP(text, pos, end)) and stop.group() != '"':
+                pos = stop.end() + 1
+            pos = stop.end() if stop else end
+        elif char in "{[":
+            missing.append("}" if char == "{" else "]")
+            deepest = max(deepest, len(missing))
+        elif missing:
+            missing.pop()
+    return _Brackets(deepest, "".join(reversed(missing)))
 
 
 def _clean(value: Any) -> Json:
@@ -122,6 +165,7 @@ def _no_constant(text: str) -> Json:
     raise ValueError(f"{text} is not JSON")
 
 
+_BRACKET_OR_QUOTE = re.compile(r'["{}\[\]]').search
 _STRING_STOP = re.compile(r'["\\]').search
 _WORD = re.compile(r"[-+.\w]*").match
 _SPACE = re.compile(r"[ \t\r\n]*").match

@@ -13,6 +13,7 @@ from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import read_to
 from toolcrib.values.json import Json
 
+_DEPTH = 100
 _NAME = re.compile(r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?\s*>")
 
 
@@ -35,7 +36,11 @@ def read(reader: Reader, spec: Nested) -> Block:
     if head is None or not reader.accepts(head["name"]):
         return False
     call = Element(spec.element, source.since_mark())
-    if (yield from _read_elements(reader, spec, call)):
+    deepest = yield from _read_elements(reader, spec, call)
+    if deepest > _DEPTH:
+        reader.enter_malformed(head["name"])
+        return True
+    if deepest:
         schema = reader.tools.schema(head["name"])
         tree = _Tree(*source.view(), schema, spec)
         arguments = {child.name: tree.value(child, member(schema, child.name, schema)) for child in call.children}
@@ -47,31 +52,33 @@ def read(reader: Reader, spec: Nested) -> Block:
     return True
 
 
-def _read_elements(reader: Reader, spec: Nested, call: Element) -> Generator[None, None, bool]:
-    """Read tags until the call is closed."""
+def _read_elements(reader: Reader, spec: Nested, call: Element) -> Generator[None, None, int]:
+    """Read tags until the call is closed; return how deeply they were nested, 0 when it never was."""
     source = reader.source
     stack = [call]
+    deepest = 1
     tag = spec.prefix + "<"
     while True:
         if not (yield from read_to(source, tag)):
-            return False
+            return 0
         end = source.since_mark() - len(tag)
         start = source.since_mark()
         if not (yield from read_to(source, ">")):
-            return False
+            return 0
         name = _last(reader, start)
         if not name.startswith("/"):
             child = Element(name, source.since_mark())
             stack[-1].children.append(child)
             stack.append(child)
+            deepest = max(deepest, len(stack))
             continue
         while stack and stack[-1].name != name[1:]:
             stack.pop().end = end
         if not stack:
-            return False
+            return 0
         stack.pop().end = end
         if not stack:
-            return True
+            return deepest
 
 
 def _last(reader: Reader, start: int) -> str:
