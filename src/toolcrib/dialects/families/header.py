@@ -1,0 +1,96 @@
+"""A header with the tool's name, then its arguments as one JSON object."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from toolcrib.dialects.families.json_block import recover
+from toolcrib.dialects.formats.spec import Header
+from toolcrib.dialects.jsontext import End
+from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+
+_HEAD_LIMIT = 512
+
+
+def read(reader: Reader, spec: Header) -> Block:
+    source = reader.source
+    start = source.since_mark()
+    found = yield from read_to_any(source, _ends(spec), _HEAD_LIMIT)
+    if found:
+        source.pos -= len(found)
+    text = source.text()[start:]
+    head = re.fullmatch(spec.head, text)
+    name = _tool_name(reader, head)
+    if head is None and source.closed and not found:
+        return _enter_cut_head(reader, text)
+    if head is None or (name == spec.prose_name and found):
+        source.pos += len(found or "")
+        return head is not None
+    if not reader.accepts(name):
+        return False
+    id = head.groupdict().get("id")
+    if not found:
+        return _enter_headless(reader, name, id)
+    if found in spec.ends and found != "{":
+        source.pos += len(found)
+        found = source.peek() or (yield from skip_space(source))
+        if found != "{":
+            return False
+    if found == "{":
+        yield from _read_arguments(reader, spec, name, id)
+    else:
+        reader.enter(name, {}, id=id)
+    yield from skip_space(source)
+    if (yield from take(source, ("```",))):
+        yield from skip_space(source)
+    if not (yield from take(source, spec.closes)):
+        reader.open_wraps.update(spec.closes)
+    return True
+
+
+@lru_cache(maxsize=64)
+def _ends(spec: Header) -> Markers:
+    return Markers((*spec.ends, *spec.closes, *(opening for opening in spec.opens if opening)))
+
+
+def _tool_name(reader: Reader, head: re.Match[str] | None) -> str:
+    if head is None:
+        return ""
+    name = head["name"]
+    short = name.removeprefix("functions.")
+    return name if reader.tools.known and name in reader.tools.known else short
+
+
+def _enter_cut_head(reader: Reader, text: str) -> bool:
+    """The text ends inside the header: it is a call if the header names a tool that exists."""
+    words = (word.removeprefix("functions.") for word in _WORD.findall(text))
+    name = next((word for word in words if reader.tools.known and word in reader.tools.known), None)
+    if name is not None:
+        reader.enter_incomplete(name)
+    return name is not None
+
+
+_WORD = re.compile(r"[^\s<>|｜:\[\]{}`\"']+")
+
+
+def _enter_headless(reader: Reader, name: str, id: str | None) -> bool:
+    if not reader.source.closed:
+        return False
+    reader.enter_incomplete(name, id)
+    return True
+
+
+def _read_arguments(reader: Reader, spec: Header, name: str, id: str | None) -> Block:
+    start = reader.source.since_mark()
+    end, decoded = yield from reader.json.read()
+    if decoded is None:
+        decoded = yield from recover(reader, start, spec.closes, tuple(filter(None, spec.opens)))
+    if decoded is not None and isinstance(decoded.value, dict):
+        reader.enter(name, decoded.value, id=id, repaired=decoded.repaired)
+    elif end is End.CUT and reader.source.pos == len(reader.source.window):
+        reader.enter_incomplete(name, id)
+    else:
+        reader.enter_malformed(name, id)
+    return True

@@ -1,0 +1,272 @@
+"""A tag with the tool's name, then one tag per argument; the text between a pair of argument tags is the value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from toolcrib.dialects.coerce import coerce
+from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
+from toolcrib.dialects.parsed import Schema
+from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.source import Markers, Source, markers, read_to, read_to_any, skip_space, take
+from toolcrib.dialects.tools import Member
+from toolcrib.values.json import Json
+
+_HEAD_LIMIT = 512
+_JUNK_LIMIT = 200
+_TEXT = frozenset({"string"})
+_ANYTHING = frozenset({"integer", "number", "boolean", "null", "array", "object"})
+
+
+class Value(NamedTuple):
+    """Where an argument's text stands, counted from the mark."""
+
+    key: str
+    type: str | None
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """A call whose arguments are being read."""
+
+    name: str
+    text: Text
+    values: list[Value] = field(default_factory=list[Value])
+    repaired: bool = False
+
+
+def read(reader: Reader, spec: Tagged) -> Block:
+    source = reader.source
+    start = source.since_mark()
+    found = yield from read_to_any(source, _markers(spec).head, _HEAD_LIMIT)
+    text = source.text()[start:]
+    head = re.fullmatch(spec.head, text[: len(text) - len(found)] if found else text)
+    if head is None or not reader.accepts(head["name"].strip()):
+        return False
+    call = Progress(head["name"].strip(), spec.text)
+    if found and found not in spec.head_ends:
+        source.back(len(found))
+    if not found:
+        return _enter_cut(reader, call)
+    position = source.position
+    if (source.peek() or (yield from skip_space(source))) == "{":
+        return (yield from _read_json(reader, spec, call))
+    if reader.grammar.detecting and spec.text is Text.LINES and source.position == position:
+        call.text = Text.VERBATIM
+    return (yield from _read_values(reader, spec, call))
+
+
+class _Markers(NamedTuple):
+    head: Markers
+    boundary: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _markers(spec: Tagged) -> _Markers:
+    head = (*spec.head_ends, *spec.parameter_opens, *spec.closes) if spec.value_close else spec.head_ends
+    if spec.starts == LETTER:
+        head += ("{",)
+    wraps = (token for pair in spec.wraps for token in pair)
+    return _Markers(Markers(head), tuple({*spec.opens, *wraps} - {"", "<>"}))
+
+
+def _read_values(reader: Reader, spec: Tagged, call: Progress) -> Block:
+    source = reader.source
+    boundary = _markers(spec).boundary
+    closes = spec.closes or (f"</{call.name}>",)
+    while True:
+        char = source.peek() or (yield from skip_space(source))
+        if not char:
+            return _enter_cut(reader, call)
+        if (yield from take(source, closes)):
+            break
+        if (yield from take(source, spec.parameter_opens)):
+            if not (yield from _read_value(reader, spec, call, closes)):
+                return _enter_cut(reader, call)
+            continue
+        if source.closed and _is_cut(source, (*closes, *spec.parameter_opens, *boundary)):
+            return _enter_cut(reader, call)
+        here = yield from take(source, boundary)
+        source.pos -= len(here)
+        if not here and (yield from _skip_junk(reader, spec, call)):
+            continue
+        if not here or not call.values:
+            return False
+        reader.note("missing_close", f"the call of {call.name} was not closed")
+        call.repaired = True
+        break
+    _enter(reader, spec, call)
+    return True
+
+
+def _is_cut(source: Source, tokens: tuple[str, ...]) -> bool:
+    """Whether the text ends inside one of the tokens."""
+    rest = source.window[source.pos :]
+    return any(token != rest and token.startswith(rest) for token in tokens)
+
+
+def _skip_junk(reader: Reader, spec: Tagged, call: Progress) -> Block:
+    """Read a little text that has no business between argument tags, if one comes after it."""
+    if not spec.value_close or not reader.tools.knows(call.name):
+        return False
+    source = reader.source
+    closes = spec.closes if call.values else ()
+    ahead = markers(*spec.parameter_opens, *closes, *_markers(spec).boundary)
+    found = yield from read_to_any(source, ahead, _JUNK_LIMIT)
+    if found is None or found in _markers(spec).boundary:
+        return False
+    source.pos -= len(found)
+    call.repaired = True
+    reader.note("unexpected_text", f"text between the arguments of {call.name} was left out")
+    return True
+
+
+def _read_value(reader: Reader, spec: Tagged, call: Progress, closes: tuple[str, ...]) -> Block:
+    """Read one argument. Inside a value only its own close means anything."""
+    source = reader.source
+    start = source.since_mark()
+    found = yield from read_to_any(source, markers(*spec.parameter_ends), _HEAD_LIMIT)
+    if found is None:
+        return False
+    key = re.fullmatch(spec.key, source.text()[start : -len(found)], re.DOTALL)
+    if key is None:
+        return False
+    name = key["key"].strip()
+    start = source.since_mark()
+    close = spec.value_close or f"</{name}>"
+    if (yield from _read_to_close(reader, close, call.text)):
+        call.values.append(Value(name, key.groupdict().get("type"), start, source.since_mark() - len(close)))
+        return True
+    return (yield from _recover_value(reader, call, Value(name, key.groupdict().get("type"), start, 0), closes))
+
+
+def _read_to_close(reader: Reader, close: str, meaning: Text) -> Block:
+    """Read past the close of a value; in XML one inside a CDATA section is text."""
+    source = reader.source
+    if meaning is not Text.XML:
+        return (yield from read_to(source, close))
+    while found := (yield from read_to_any(source, markers(close, "<![CDATA["))):
+        if found == close:
+            return True
+        if not (yield from read_to(source, "]]>")):
+            return False
+    return False
+
+
+def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[str, ...]) -> Block:
+    """The value was never closed: it ends where the call does, if the call does."""
+    source = reader.source
+    source.rewind()
+    source.mark()
+    source.pos += value.start
+    found = yield from read_to_any(source, markers(*closes))
+    if found is None:
+        return False
+    source.pos -= len(found)
+    call.values.append(value._replace(end=source.since_mark()))
+    call.repaired = True
+    reader.note("missing_close", f"the value of {value.key!r} was not closed")
+    return True
+
+
+def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
+    _give_back(reader, spec, call)
+    text, mark = reader.source.view()
+    schema = reader.tools.schema(call.name)
+    arguments: dict[str, Json] = {}
+    for value in call.values:
+        if value.key in arguments:
+            reader.note("duplicate_key", f"{value.key!r} was given twice; the last value counts")
+        raw = plain(text, mark + value.start, mark + value.end, call.text)
+        arguments[value.key] = typed(raw, value.type, reader.tools.member(call.name, value.key), schema)
+    reader.enter(call.name, arguments, repaired=call.repaired)
+
+
+def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
+    """A value that holds the end of a call and the beginning of another was not closed: give the other call back.
+
+    Text that quotes two calls in a row would also quote the close of their values, and so would have ended before.
+    """
+    text, mark = reader.source.view()
+    for number, value in enumerate(call.values):
+        start, end = mark + value.start, mark + value.end
+        boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
+        if boundary is not None and text.find("<![CDATA[", start, end) < 0:
+            reader.spend(end - boundary.start())
+            del call.values[number + 1 :]
+            call.values[number] = value._replace(end=boundary.start() - mark)
+            call.repaired = True
+            reader.seek(boundary.end(1) - mark)
+            reader.note("missing_close", f"the value of {value.key!r} was not closed")
+            return
+
+
+@lru_cache(maxsize=64)
+def _boundary(spec: Tagged) -> re.Pattern[str]:
+    """The close of a call and the opening of another, with nothing but layout between."""
+    between = {token for pair in spec.wraps for token in pair} | set(spec.drops)
+    frames = [f"{re.escape(opening)}[^<]{{0,200}}{re.escape(close)}" for opening, close in spec.frames]
+    layout = "|".join([r"\s", *map(re.escape, sorted(between)), *frames])
+    closes = "|".join(map(re.escape, spec.closes)) or "(?!)"
+    opens = "|".join(re.escape(opening) for opening in spec.opens if opening not in ("", "<>")) or "(?!)"
+    return re.compile(f"((?:{closes}))(?:{layout})*(?:{opens})")
+
+
+def plain(text: str, start: int, end: int, meaning: Text) -> str:
+    """The string that a stretch of text stands for."""
+    if meaning is Text.LINES:  # by position: a copy per step would double a large value each time
+        if text.startswith(("\n", "\r\n"), start, end):
+            start = text.index("\n", start) + 1
+        if text.endswith("\n", start, end):
+            end -= 2 if text.endswith("\r\n", start, end) else 1
+    value = text[start:end]
+    return _from_xml(value) if meaning is Text.XML else value
+
+
+def _from_xml(text: str) -> str:
+    import html  # its table of entities takes longer to load than all the rest
+
+    pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
+    return "".join(
+        piece[9:-3] if piece.startswith("<![CDATA[") and piece.endswith("]]>") else html.unescape(piece)
+        for piece in pieces
+    )
+
+
+def typed(text: str, said: str | None, declared: Member, root: Schema) -> Json:
+    """The value of an argument: by its schema, and where that is silent by what the markup says of it."""
+    schema, unsure = declared
+    if unsure == _TEXT:
+        return text
+    if said in (None, "true", "string"):
+        return coerce(text, schema, root)
+    return coerce(text, {} if not unsure else schema, root, default=_ANYTHING)
+
+
+def _enter_cut(reader: Reader, call: Progress) -> bool:
+    if not reader.source.closed:
+        return False
+    reader.source.pos = len(reader.source.window)
+    reader.enter_incomplete(call.name)
+    return True
+
+
+def _read_json(reader: Reader, spec: Tagged, call: Progress) -> Block:
+    """Some models put one JSON object where the argument tags belong."""
+    _, decoded = yield from reader.json.read()
+    if decoded is None or not isinstance(decoded.value, dict):
+        return _enter_cut(reader, call)
+    yield from _read_end(reader, spec)
+    reader.enter(call.name, decoded.value, repaired=decoded.repaired)
+    return True
+
+
+def _read_end(reader: Reader, spec: Tagged) -> Generator[None, None, None]:
+    yield from skip_space(reader.source)
+    yield from take(reader.source, spec.closes)

@@ -1,0 +1,150 @@
+"""The shape of a format's description, one class per family. A format is an instance: data, no code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+THINK = ("<think>", "</think>")
+ANY = ""
+LETTER = "a"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How calls are written: `each` per call, `pair` per argument. `$name`, `$arguments`, `$index` … are filled in."""
+
+    each: str
+    before: str = ""
+    between: str = ""
+    after: str = ""
+    pair: str = ""
+    pairs_between: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """What every family needs: the strings that open a call and what else is markup in this dialect.
+
+    `starts` are the characters a call may go on with after an opening and white space (a letter is written "a").
+    `wraps` are pairs around one or more calls. `drops` are control tokens without meaning for the reader,
+    `frames` pairs of them with text between that is markup too.
+    `bare` formats have no marker: the opening is the first character of the call itself. `ahead` gives for such an
+    opening the pattern of what must follow it; it must also match where the text is cut short.
+    """
+
+    name: str
+    layout: Layout
+    opens: tuple[str, ...]
+    closes: tuple[str, ...] = ()
+    starts: str = ANY
+    wraps: tuple[tuple[str, str], ...] = ()
+    reasoning: tuple[str, str] = THINK
+    drops: tuple[str, ...] = ()
+    frames: tuple[tuple[str, str], ...] = ()
+    bare: bool = False
+    ahead: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:  # tables are kept by format, and hashing every field for each look-up costs
+        return hash(self.name)
+
+
+class Shape(Enum):
+    """How a JSON object names its tool."""
+
+    NAMED = "named"
+    KEYED = "keyed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonBlock(Format):
+    """JSON objects, alone or in a list, after a marker, between tags, in a fence or bare.
+
+    `keys` are names for the tool's name and its arguments beside the usual ones.
+    """
+
+    starts: str = "{[`"
+    leads: tuple[str, ...] = ("```json", "```")
+    shape: Shape = Shape.NAMED
+    keys: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    __hash__ = Format.__hash__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header(Format):
+    """A header with the tool's name, then the arguments as one JSON object.
+
+    `head` finds `name` and perhaps `id` in what stands before `ends`; a header of `prose_name` introduces prose.
+    """
+
+    head: str
+    ends: tuple[str, ...] = ("{",)
+    prose_name: str = ""
+
+    __hash__ = Format.__hash__
+
+
+class Text(Enum):
+    """What the text of a value stands for."""
+
+    VERBATIM = "verbatim"
+    LINES = "lines"
+    XML = "xml"
+
+
+_ATTRIBUTE = r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?(?:\s[^>]*)?/?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tagged(Format):
+    """A tag with the tool's name, then one tag per argument whose text is the value.
+
+    `head` and `key` are patterns for what stands between a tag's opening and its end; `key` may also give `type`.
+    """
+
+    head: str = _ATTRIBUTE
+    head_ends: tuple[str, ...] = (">",)
+    parameter_opens: tuple[str, ...]
+    parameter_ends: tuple[str, ...] = (">",)
+    key: str = r"\s*[\"']?(?P<key>[^\"']*?)[\"']?(?:\s+(?:string|type)=\"(?P<type>\w+)\")?(?:\s.*)?"
+    value_close: str
+    text: Text = Text.VERBATIM
+
+    __hash__ = Format.__hash__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested(Format):
+    """Elements inside elements, every tag behind the same prefix: objects and arrays are trees of tags."""
+
+    prefix: str
+    element: str
+    item: str = "item"
+
+    __hash__ = Format.__hash__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invoked(Format):
+    """`name(key=value, …)` or `call:name{key:value, …}` with literals for values."""
+
+    starts: str = "[" + LETTER
+    prefix: str = ""
+    bracket: str = "("
+    quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
+    text_values: bool = False
+
+    __hash__ = Format.__hash__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channels(Format):
+    """Messages on named channels: a header says the channel and whom the message is for."""
+
+    reasoning_channels: tuple[str, ...] = ("analysis",)
+    message: str = "<|message|>"
+    ends: tuple[str, ...] = field(default=("<|end|>", "<|return|>", "<|call|>"))
+
+    __hash__ = Format.__hash__

@@ -1,0 +1,127 @@
+"""Where parsed text goes: content, reasoning, calls and notes, with the owner of every character."""
+
+from __future__ import annotations
+
+from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span
+from toolcrib.dialects.source import Pieces
+
+_QUOTES = "\"'“‘«"
+_OPENING = " \t\n([{:=,>"
+
+
+class Ledger:
+    """Collects one answer.
+
+    White space beside markup is layout. Between two pieces of content only the white space before the markup stays
+    (or, if there is none, that behind it); at the beginning and at the end of the content none does.
+    """
+
+    __slots__ = (
+        "_before",
+        "_content",
+        "_empty",
+        "_gap",
+        "_last",
+        "_reasoning",
+        "_space",
+        "_touches_markup",
+        "calls",
+        "deltas",
+        "dialect",
+        "notes",
+        "spans",
+    )
+
+    def __init__(self) -> None:
+        self._content = Pieces()
+        self._reasoning = Pieces()
+        self._space: list[str] = []
+        self._gap = ""
+        self._empty = True
+        self._touches_markup = False
+        self._last = self._before = ""
+        self.calls: list[ParsedCall] = []
+        self.deltas: list[Delta] = []
+        self.notes: list[Note] = []
+        self.spans: list[Span] = []
+        self.dialect: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no content yet but white space."""
+        return self._empty
+
+    def content(self, text: str) -> None:
+        self._before, self._last = self._last, text
+        if self._space or self._empty or self._touches_markup or text[-1].isspace():
+            text = self._hold(text)
+            if not text:
+                return
+        self._content.write(text)
+        self.deltas.append(Delta(Kind.CONTENT, text))
+
+    def reasoning(self, text: str) -> None:
+        self._reasoning.write(text)
+        self.deltas.append(Delta(Kind.REASONING, text))
+
+    def markup(self) -> None:
+        """Note that markup stands here."""
+        if not self._touches_markup:
+            self._gap = "".join(self._space)
+            self._touches_markup = True
+        self._space.clear()
+        self._last = self._before = ""
+
+    def call(self, call: ParsedCall) -> None:
+        self.calls.append(call)
+        self.deltas.append(Delta(Kind.CALL, "", call))
+
+    def note(self, code: str, message: str, position: int) -> None:
+        self.notes.append(Note(code, message, position))
+
+    def own(self, kind: Kind, end: int) -> None:
+        """Everything from the last owned character up to `end` is `kind`."""
+        spans = self.spans
+        start = spans[-1].end if spans else 0
+        if end <= start:
+            return
+        if spans and spans[-1].kind is kind and kind is not Kind.CALL:
+            start = spans.pop().start
+        spans.append(Span(kind, start, end))
+
+    def after_opening_quote(self) -> bool:
+        """Whether the last character of content opens a quotation."""
+        tail = (self._before + self._last)[-2:] if len(self._last) < 2 else self._last[-2:]
+        return tail[-1:] != "" and tail[-1] in _QUOTES and (len(tail) == 1 or tail[0] in _OPENING)
+
+    def result(self) -> Parsed:
+        if self._space and not self._touches_markup:
+            space = "".join(self._space)
+            self._content.write(space)
+            self.deltas.append(Delta(Kind.CONTENT, space))
+        self._space.clear()
+        return Parsed(
+            self._content.text() or None,
+            self._reasoning.text() or None,
+            self.calls,
+            self.notes,
+            self.dialect,
+            self.spans,
+        )
+
+    def _hold(self, text: str) -> str:
+        """Keep trailing white space back until it is known to stand between words; return what can go now."""
+        ready = text.rstrip()
+        if not ready:
+            self._space.append(text)
+            return ""
+        trailing = text[len(ready) :]
+        if self._touches_markup:
+            words = ready.lstrip()
+            gap = self._gap or "".join(self._space) + ready[: len(ready) - len(words)]
+            ready = words if self._empty else gap + words
+        elif self._space:
+            ready = "".join(self._space) + ready
+        self._space = [trailing] if trailing else []
+        self._empty = self._touches_markup = False
+        return ready

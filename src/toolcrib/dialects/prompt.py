@@ -1,0 +1,144 @@
+"""Tools for models without a tool interface: declared in the system prompt, results as text in the same dialect."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from toolcrib.dialects.formats.spec import ANY, LETTER, Format, Tagged
+from toolcrib.dialects.grammar import Alternative, chosen, grammar
+from toolcrib.dialects.native.shared import result_text
+from toolcrib.dialects.parsed import ParsedCall
+from toolcrib.dialects.render import render_calls
+from toolcrib.values.name import NameTable
+from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import ToolSpec
+
+_BREAK = "\u200b"
+_CONTROL = r"<[|｜][^<>|｜\n]{1,64}[|｜]>|<[|][a-z_]{1,32}>|<[a-z_]{1,32}[|]>|\[/?[A-Z_]{3,24}\]"
+_EXAMPLE = ParsedCall("tool_name", {"first_parameter": "value 1", "second_parameter": "value 2"})
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How results stand in a prompt: `each` with `$name`, `$id` and `$text`."""
+
+    each: str = "<tool_response>\n$text\n</tool_response>"
+    before: str = ""
+    between: str = "\n"
+    after: str = ""
+
+
+_DEEPSEEK = Form(
+    "<｜tool▁output▁begin｜>$text<｜tool▁output▁end｜>", "<｜tool▁outputs▁begin｜>", "", "<｜tool▁outputs▁end｜>"
+)
+_DSML = Form("<result>$text</result>", "<function_results>\n", "\n", "\n</function_results>")
+_NAMED = Form(
+    "<result>\n<tool_name>$name</tool_name>\n<output>$text</output>\n</result>", _DSML.before, "\n", _DSML.after
+)
+FORMS: dict[str, Form] = {
+    "deepseek_v3": _DEEPSEEK,
+    "deepseek_v31": _DEEPSEEK,
+    "deepseek_v32": _DSML,
+    "deepseek_v4": _DSML,
+    "deepseek_v41": _DSML,
+    "anthropic_xml": _NAMED,
+    "anthropic_xml_bare": _NAMED,
+    "minimax_m2": Form("<response>$text</response>"),
+    "minimax_m3": Form("<response>$text</response>"),
+    "kimi_k2": Form("## Return of $id\n$text"),
+    "mistral": Form("[TOOL_RESULTS]$text[/TOOL_RESULTS]", between=""),
+    "mistral_pre_v11": Form("[TOOL_RESULTS]$text[/TOOL_RESULTS]", between=""),
+    "gemma4": Form('<|tool_response>response:$name{value:<|"|>$text<|"|>}<tool_response|>', between=""),
+    "react": Form("Observation: $text"),
+}
+
+
+def declare(specs: Iterable[ToolSpec], dialect: str, names: NameTable | None = None) -> str:
+    """The section of a system prompt that lists the tools and shows how to call one in this dialect."""
+    spec = chosen(dialect)[0]
+    write = _element if isinstance(spec, Tagged) else _json_line
+    listing = "\n".join(write(tool, names.outward[tool.name] if names else tool.name) for tool in specs)
+    if not listing:
+        return ""
+    return (
+        "# Tools\n\nYou may call one or more of these functions to help with the request.\n\n"
+        f"<tools>\n{listing}\n</tools>\n\n"
+        "To call a function, answer with exactly this form, with the function's name and its parameters:\n\n"
+        f"{render_calls([_EXAMPLE], spec)}\n\n"
+        "Reasoning may stand before a call, nothing after it. Give every required parameter, and only listed ones. "
+        "If no function is needed, answer in plain text without this form."
+    )
+
+
+def render_results(results: Sequence[ToolResult], dialect: str, names: NameTable | None = None) -> str:
+    """Results as text, in the order given. Markup inside them is broken up, so that no result can forge a call."""
+    spec = chosen(dialect)[0]
+    form = FORMS.get(spec.name, Form())
+    known = frozenset(names.inward) if names else frozenset[str]()
+
+    def written(result: ToolResult) -> str:
+        name = names.outward.get(result.name, result.name) if names else result.name
+        words = {"name": name, "id": result.call_id, "text": defang(result_text(result), spec, known)}
+        return re.sub(r"\$(name|id|text)", lambda match: words[match[1]], form.each)
+
+    return form.before + form.between.join(map(written, results)) + form.after if results else ""
+
+
+def defang(text: str, dialect: str | Format | None, tool_names: frozenset[str] = frozenset()) -> str:
+    """Text with a zero-width space inside everything that would be markup; to a reader it looks the same."""
+    name = dialect if isinstance(dialect, str) or dialect is None else dialect.name
+    return _markup(name, tool_names).sub(lambda match: match[0][0] + _BREAK + match[0][1:], text)
+
+
+@lru_cache(maxsize=64)
+def _markup(dialect: str | None, tool_names: frozenset[str]) -> re.Pattern[str]:
+    rules = grammar(dialect, tool_names)
+    tokens = {*rules.reasoning, *rules.reasoning.values(), *rules.drops, *rules.frames}
+    tokens.update(close for options in rules.openings.values() for option in options for close in _closes(option))
+    tokens.update(f"</{name}>" for name in tool_names)
+    forms = [FORMS.get(dialect, Form())] if dialect else [*FORMS.values(), Form()]
+    tokens.update(token for form in forms for token in _tokens(form))
+    patterns = {re.escape(token) for token in tokens}
+    patterns.update(_opening(opening, options) for opening, options in rules.openings.items())
+    if rules.at_start:
+        patterns.add(r"(?:^|(?<=>>>))[\w.\-]+(?=\n\s*\{)")
+    return re.compile("|".join(sorted(patterns, key=len, reverse=True)) + "|" + _CONTROL, re.MULTILINE)
+
+
+def _closes(option: Alternative) -> tuple[str, ...]:
+    return tuple(token for token in (*option.format.closes, option.close) if token and token != "```")
+
+
+def _opening(opening: str, options: tuple[Alternative, ...]) -> str:
+    """An opening where it could open something; elsewhere, a word like any other, it is left alone."""
+    literal = re.escape(opening)
+    if opening == "```":
+        return rf"{literal}(?=\w{{0,12}}\s{{0,40}}[\[{{])"
+    if all(option.ahead for option in options):
+        return f"{literal}(?={'|'.join({option.ahead.pattern for option in options if option.ahead})})"
+    if opening[0] in "<[]" or any(option.starts == ANY for option in options):
+        return literal
+    starts = {char for option in options for char in option.starts}
+    return rf"{literal}(?=\s{{0,40}}[{re.escape(''.join(starts - {LETTER}))}{'A-Za-z_' if LETTER in starts else ''}])"
+
+
+def _tokens(form: Form) -> set[str]:
+    return set(re.findall(r"<[^<>]+>|\[/?[A-Z_]+\]", "\n".join((form.before, form.each, form.after))))
+
+
+def _json_line(spec: ToolSpec, name: str) -> str:
+    function = {"name": name, "description": spec.description, "parameters": spec.input_schema}
+    return json.dumps({"type": "function", "function": function}, ensure_ascii=False)
+
+
+def _element(spec: ToolSpec, name: str) -> str:
+    """A tool as an element, for models that write their calls as elements."""
+    parameters = json.dumps(spec.input_schema, ensure_ascii=False)
+    return (
+        f"<function>\n<name>{name}</name>\n<description>{spec.description}</description>\n"
+        f"<parameters>{parameters}</parameters>\n</function>"
+    )

@@ -1,0 +1,244 @@
+"""The text around calls: prose, reasoning, code, wrappers, and the openings that may begin a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from typing import cast
+
+from toolcrib.dialects.families import channels, header, invoked, json_block, nested, tagged
+from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, JsonBlock, Nested, Tagged
+from toolcrib.dialects.grammar import Alternative
+from toolcrib.dialects.parsed import Kind
+from toolcrib.dialects.reader import Block, Code, Reader
+from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, skip_space, starts_with
+
+_FRAME_LIMIT = 200
+_TICKS = 8
+_NAME_END = re.compile(r"[\n(]")
+_FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
+    JsonBlock: cast("Callable[[Reader, Format], Block]", json_block.read),
+    Header: cast("Callable[[Reader, Format], Block]", header.read),
+    Tagged: cast("Callable[[Reader, Format], Block]", tagged.read),
+    Nested: cast("Callable[[Reader, Format], Block]", nested.read),
+    Invoked: cast("Callable[[Reader, Format], Block]", invoked.read),
+    Channels: cast("Callable[[Reader, Format], Block]", channels.read),
+}
+
+
+def read(reader: Reader, *, in_reasoning: bool) -> Reading:
+    """Read a whole text."""
+    emit, kind = reader.ledger.content, Kind.CONTENT
+    if in_reasoning and (yield from _read_reasoning(reader, reader.grammar.reasoning_closes)):
+        emit, kind = _discard, Kind.REASONING
+    else:
+        yield from _read_start(reader)
+    while token := (yield from _read_text(reader, reader.grammar.markers, emit)):
+        reader.ledger.own(kind, reader.source.position)
+        close = reader.grammar.reasoning.get(token)
+        if token == "`":
+            yield from _read_code(reader, emit, kind)
+        elif close is not None and kind is Kind.CONTENT and not reader.ledger.after_opening_quote():
+            _skip(reader, token)
+            if (yield from _read_reasoning(reader, markers(close))):
+                emit, kind = _discard, Kind.REASONING
+            elif reader.ledger.is_empty:
+                yield from _read_start(reader)
+        elif token in reader.grammar.openings:
+            yield from _read_opening(reader, token, reader.grammar.openings[token], emit, kind)
+        elif token in reader.grammar.frames:
+            yield from _read_frame(reader, token, emit, kind)
+        elif token in reader.grammar.drops or token in reader.open_wraps:
+            _skip(reader, token)
+        else:
+            _keep(reader, token, emit, kind)
+    reader.ledger.own(kind, reader.source.position)
+    if reader.source.pos < len(reader.source.window):
+        _skip(reader, reader.source.window[reader.source.pos :])
+
+
+def _read_start(reader: Reader) -> Reading:
+    """Some formats open an answer with the bare name of a tool. Nothing else is held back for them."""
+    source, known = reader.source, reader.tools.known
+    names = {
+        *(known or ()),
+        *(option.format.prose_name for option in reader.grammar.at_start if isinstance(option.format, Header)),
+    }
+    while reader.grammar.at_start and (known is not None or reader.grammar.detecting):
+        head = source.window[source.pos : source.pos + 256]
+        line = _NAME_END.split(head, maxsplit=1)[0]
+        newline = line != head
+        names = {name for name in names if name.startswith(line)}
+        if not names or (newline and line not in names):
+            return
+        if newline or source.closed:
+            break
+        yield
+    if reader.grammar.at_start:
+        yield from _read_opening(reader, "", reader.grammar.at_start, reader.ledger.content, Kind.CONTENT)
+
+
+Emit = Callable[[str], None]
+
+
+def _discard(text: str) -> None:
+    """Reasoning that is read again for calls was handed out already."""
+
+
+def _read_text(reader: Reader, markers: Markers, emit: Emit) -> Generator[None, None, str]:
+    """Emit text up to the next marker, which stays unread; "" at the end."""
+    source = reader.source
+    while True:
+        window, pos = source.window, source.pos
+        end, found = markers.next(window, pos, closed=source.closed)
+        if source.closed and not found:
+            end = _without_cut_close(reader, markers, pos)
+        if end > pos:
+            emit(window[pos:end])
+            source.pos = end
+        if found or source.closed:
+            return found
+        yield
+
+
+def _without_cut_close(reader: Reader, markers: Markers, pos: int) -> int:
+    """Where the text ends, without the beginning of a close whose call was read: the text was cut inside it."""
+    window = reader.source.window
+    end = markers.pending(window, pos)
+    cut = window[end:]
+    return end if len(cut) > 1 and any(close.startswith(cut) for close in reader.open_wraps) else len(window)
+
+
+def _skip(reader: Reader, token: str) -> None:
+    reader.source.pos += len(token)
+    reader.ledger.own(Kind.MARKUP, reader.source.position)
+    reader.ledger.markup()
+
+
+def _keep(reader: Reader, token: str, emit: Emit, kind: Kind) -> None:
+    """The token means nothing here: it is text."""
+    if token:
+        emit(token)
+        reader.source.pos += len(token)
+        reader.ledger.own(kind, reader.source.position)
+
+
+def _read_frame(reader: Reader, token: str, emit: Emit, kind: Kind) -> Reading:
+    """Read control tokens with markup between them, such as the head of a message."""
+    source = reader.source
+    source.mark()
+    source.pos += len(token)
+    if (yield from read_to_any(source, markers(reader.grammar.frames[token]), _FRAME_LIMIT)):
+        source.release()
+        return _skip(reader, "")
+    source.rewind()
+    return _keep(reader, token, emit, kind)
+
+
+def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], emit: Emit, kind: Kind) -> Reading:
+    """Try the ways to go on after an opening; when none leads to a call, the opening is text."""
+    source, ledger = reader.source, reader.ledger
+    if ledger.after_opening_quote() or reader.is_spent:
+        return _keep(reader, token, emit, kind)
+    reader.plain = 0
+    for option in options:
+        if option.ahead is not None and not (yield from _ahead(reader, token, option.ahead)):
+            continue
+        source.mark()
+        source.pos += len(token)
+        char = source.peek() or (yield from skip_space(source))
+        if char and option.accepts(char):
+            if option.close:
+                if (yield from _wraps(reader, option.format)):
+                    reader.open_wraps.add(option.close)
+                    source.release()
+                    return _skip(reader, "")
+            elif (yield from _read_block(reader, option)):
+                return None
+        source.rewind()
+    _keep(reader, token, emit, kind)
+    if reader.plain > len(token):
+        _keep(reader, source.window[source.pos : source.pos + reader.plain - len(token)], emit, kind)
+
+
+def _ahead(reader: Reader, token: str, pattern: re.Pattern[str]) -> Generator[None, None, bool]:
+    """Whether what follows looks like a call. A match that reaches the end of the window needs more text."""
+    source = reader.source
+    while True:
+        match = pattern.match(source.window, source.pos + len(token))
+        if match is None or match.end() < len(source.window) or source.closed:
+            return match is not None
+        yield
+
+
+def _wraps(reader: Reader, spec: Format) -> Generator[None, None, bool]:
+    """Whether a call of this format comes next."""
+    for opening in spec.opens:
+        if (yield from starts_with(reader.source, opening)):
+            return True
+    return False
+
+
+def _read_block(reader: Reader, option: Alternative) -> Block:
+    """Read a call after its opening. False when there is none, with the source anywhere."""
+    source, ledger = reader.source, reader.ledger
+    reader.format, reader.own = option.format, option.own
+    begin, calls = source.position, len(ledger.calls)
+    if option.format.bare:
+        source.rewind()
+        source.mark()
+    if (yield from _FAMILIES[type(option.format)](reader, option.format)):
+        ledger.own(Kind.CALL if len(ledger.calls) > calls else Kind.MARKUP, source.position)
+        source.release()
+        ledger.markup()
+        return True
+    reader.spend(source.position - begin)
+    return False
+
+
+def _read_code(reader: Reader, emit: Emit, kind: Kind) -> Reading:
+    """Read inline code or a fence, in which markup is text, unless a fence is this dialect's way to call."""
+    source = reader.source
+    ticks = "`"
+    while len(ticks) < _TICKS and (yield from starts_with(source, ticks + "`")):
+        ticks += "`"
+    fenced = reader.grammar.openings.get("```", ()) if len(ticks) == 3 else ()
+    calls = len(reader.ledger.calls)
+    yield from _read_opening(reader, ticks, fenced, emit, kind)
+    if len(reader.ledger.calls) > calls or reader.code is Code.CALLS:
+        return
+    if len(ticks) < 3:
+        yield from _read_inline(reader, ticks, emit, kind)
+        return
+    token = yield from _read_text(reader, markers(ticks), emit)
+    _keep(reader, token, emit, kind)
+
+
+def _read_inline(reader: Reader, ticks: str, emit: Emit, kind: Kind) -> Reading:
+    """Read inline code, which ends on its line; a tick without a partner is just a tick."""
+    source = reader.source
+    source.mark()
+    found = yield from read_to_any(source, markers(ticks, "\n"))
+    text = source.text()
+    source.rewind()
+    if found == ticks:
+        _keep(reader, text, emit, kind)
+
+
+def _read_reasoning(reader: Reader, closes: Markers) -> Generator[None, None, bool]:
+    """Read reasoning. True when it was never closed and holds an opening: then it must be read again for calls."""
+    source, ledger = reader.source, reader.ledger
+    source.mark()
+    token = yield from _read_text(reader, closes, ledger.reasoning)
+    if token:
+        source.release()
+        ledger.own(Kind.REASONING, source.position)
+        _skip(reader, token)
+        return False
+    if any(opening and opening in source.text() for opening in reader.grammar.openings):
+        reader.note("open_reasoning", "the reasoning was never closed; calls in it count")
+        source.rewind()
+        return True
+    source.release()
+    ledger.own(Kind.REASONING, source.position)
+    return False
