@@ -1,0 +1,136 @@
+"""Where each term stands: for every term the slots of the documents that hold it, with weight and fields.
+
+Columns are sorted by slot and hold exactly what is indexed now: removing a document deletes its postings, and a freed slot is used again.
+"""
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, KeysView, Mapping
+from itertools import count
+from typing import NamedTuple
+
+from toolcrib.catalog.index.document import Document
+
+
+class Column(NamedTuple):
+    """The postings of one term, as three arrays of equal length."""
+
+    slots: "array[int]"
+    weights: "array[float]"
+    fields: "array[int]"
+
+
+class Postings:
+    """The inverted index proper. Columns of a loaded snapshot are unpacked when they are first asked for."""
+
+    __slots__ = ("_columns", "_packed")
+
+    def __init__(self, terms: Iterable[str] = (), packed: "Packed | None" = None) -> None:
+        self._columns: dict[str, Column | int] = dict(zip(terms, count()))
+        self._packed = packed
+
+    def __contains__(self, term: object) -> bool:
+        return term in self._columns
+
+    def terms(self) -> KeysView[str]:
+        return self._columns.keys()
+
+    def column(self, term: str) -> Column:
+        """The postings of a term that is in the index."""
+        column = self._columns[term]
+        if isinstance(column, int):
+            assert self._packed is not None
+            column = self._columns[term] = self._packed.column(column)
+        return column
+
+    def insert(self, slot: int, document: Document) -> None:
+        for term, weight in document.weights.items():
+            self.post(term, slot, weight, document.fields[term])
+
+    def post(self, term: str, slot: int, weight: float, fields: int) -> None:
+        slots, weights, places = self.column(term) if term in self._columns else self._new_column(term)
+        if not slots or slots[-1] < slot:
+            slots.append(slot)
+            weights.append(weight)
+            places.append(fields)
+        else:
+            at = bisect_left(slots, slot)
+            slots.insert(at, slot)
+            weights.insert(at, weight)
+            places.insert(at, fields)
+
+    def delete(self, slot: int) -> None:
+        """Take a document out, and with it the terms that no other document holds."""
+        for term in list(self._columns):
+            slots, weights, places = self.column(term)
+            at = bisect_left(slots, slot)
+            if at < len(slots) and slots[at] == slot:
+                del slots[at], weights[at], places[at]
+                if not slots:
+                    del self._columns[term]
+
+    def rarity(self, term: str, documents: int) -> float:
+        """Inverse document frequency: near zero for a word that stands everywhere."""
+        holding = len(self.column(term).slots)
+        return math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
+
+    def fields_of(self, term: str, slot: int) -> int:
+        """The bit set of fields in which a document holds a term; 0 when it does not."""
+        if term not in self._columns:
+            return 0
+        column = self.column(term)
+        at = bisect_left(column.slots, slot)
+        return column.fields[at] if at < len(column.slots) and column.slots[at] == slot else 0
+
+    def weighted(self, weights: Mapping[str, float]) -> list[tuple[Column, float]]:
+        return [(self.column(term), weight) for term, weight in weights.items()]
+
+    def _new_column(self, term: str) -> Column:
+        column = self._columns[term] = Column(array("i"), array("f"), array("H"))
+        return column
+
+
+class Packed(NamedTuple):
+    """The columns of a snapshot, end to end; column `n` lies from `ends[n - 1]` to `ends[n]`."""
+
+    ends: "array[int]"
+    slots: memoryview
+    weights: memoryview
+    fields: memoryview
+
+    def column(self, number: int) -> Column:
+        start, end = self.ends[number - 1] if number else 0, self.ends[number]
+        column = Column(array("i"), array("f"), array("H"))
+        column.slots.frombytes(self.slots[4 * start : 4 * end])
+        column.weights.frombytes(self.weights[4 * start : 4 * end])
+        column.fields.frombytes(self.fields[2 * start : 2 * end])
+        return column
+
+
+class Candidate(NamedTuple):
+    """A document with the sum of its term weights."""
+
+    slot: int
+    score: float
+
+
+def best_candidates(weighted: Iterable[tuple[Column, float]], keep: int, within: Iterable[int] | None) -> list[Candidate]:
+    """The `keep` highest sums with every tie at the cut, in plain Python; `within` restricts to those slots."""
+    sums: dict[int, float] = {}
+    for column, weight in weighted:
+        for slot, share in zip(column.slots, column.weights, strict=True):
+            sums[slot] = sums.get(slot, 0.0) + weight * share
+    if within is not None:
+        sums = {slot: sums[slot] for slot in within if slot in sums}
+    if len(sums) > keep:
+        least = sorted(sums.values(), reverse=True)[keep - 1]
+        sums = {slot: score for slot, score in sums.items() if score >= least}
+    return [Candidate(slot, sums[slot]) for slot in sorted(sums)]
+
+
+def cut(candidates: list[Candidate], keep: int, names: list[str]) -> list[Candidate]:
+    """Exactly `keep` candidates; ties at the cut go by name, so that the order of registration never shows."""
+    if len(candidates) <= keep:
+        return candidates
+    return sorted(candidates, key=lambda candidate: (-candidate.score, names[candidate.slot]))[:keep]
