@@ -4,29 +4,59 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from toolcrib.catalog.index.postings import Candidate, Column
+from toolcrib.catalog.index.postings import Candidate, Column, Gain
+
+Doubles = np.ndarray[tuple[int], np.dtype[np.double]]
+Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+FAINT = 0.02
 
 
-def best_candidates(
-    weighted: Iterable[tuple[Column, float]], keep: int, within: Iterable[int] | None, size: int
-) -> list[Candidate]:
-    """The `keep` highest sums with every tie at the cut, over `size` slots."""
+def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | None, size: int) -> list[Candidate]:
+    """The `keep` highest sums of gains with every tie at the cut, over `size` slots."""
     sums = np.zeros(size)
-    for column, weight in weighted:
-        # float64 and one term after another: the sums equal those of plain Python to the last bit.
-        slots = np.frombuffer(column.slots, dtype=np.intc)
-        sums[slots] += np.frombuffer(column.weights, dtype=np.single).astype(np.double) * weight
+    for gain in gains:
+        _add(gain, sums)
     if within is not None:
         chosen = np.fromiter(within, dtype=np.intp)
         kept = np.zeros(size)
         kept[chosen] = sums[chosen]
         sums = kept
-    return _highest(sums, keep)
-
-
-def _highest(sums: "np.ndarray[tuple[int], np.dtype[np.double]]", keep: int) -> list[Candidate]:
-    least = 0.0
-    if len(sums) > keep:
-        least = float(np.partition(sums, len(sums) - keep)[len(sums) - keep])
-    found = np.flatnonzero(sums >= least if least > 0.0 else sums > 0.0)
+    found = _highest(sums, keep)
     return [Candidate(slot, score) for slot, score in zip(found.tolist(), sums[found].tolist(), strict=True)]
+
+
+def _add(gain: Gain, sums: Doubles) -> None:
+    """Add what each document gains: float64 and in the same order as plain Python, so the sums agree to the last bit."""
+    if len(gain) == 1:
+        slots, shares = _shares(*gain[0])
+        sums[slots] += shares
+        return
+    most = np.zeros(len(sums))
+    for column, weight in gain:
+        slots, shares = _shares(column, weight)
+        most[slots] = np.maximum(most[slots], shares)
+    sums += most
+
+
+def _shares(column: Column, weight: float) -> tuple[Integers, Doubles]:
+    slots = np.frombuffer(column.slots, dtype=np.int64)
+    return slots, np.frombuffer(column.weights, dtype=np.single).astype(np.double) * weight
+
+
+def _highest(sums: Doubles, keep: int) -> Integers:
+    """Slots of the highest sums. Most sums are low or nought, so a falling threshold finds the few before they are sorted."""
+    if not len(sums) or (threshold := float(sums.max())) <= 0.0:
+        return np.empty(0, dtype=np.intp)
+    while True:
+        threshold *= 0.75
+        if threshold < FAINT:
+            found = np.flatnonzero(sums > 0.0)
+        else:
+            found = np.flatnonzero(sums >= threshold)
+        if threshold < FAINT or len(found) >= keep:
+            break
+    if len(found) <= keep:
+        return found
+    scores = sums[found]
+    least = np.partition(scores, len(scores) - keep)[len(scores) - keep]
+    return found[scores >= least]

@@ -13,7 +13,7 @@ from typing import Protocol, cast
 from toolcrib.catalog.index.names import Keys
 from toolcrib.catalog.index.words import Analyzer, key_of
 
-SATURATION = 1.2
+SATURATION = 0.8
 NODE_LIMIT = 400
 TEXT_LIMIT = 20_000
 MEANING_LENGTH = 500
@@ -62,12 +62,12 @@ class Field:
 
 
 NAME = Field("name", 4.0, 0.4, 3.0)
-GROUP = Field("group", 1.6, 0.3, 2.0)
+GROUP = Field("group", 4.0, 0.3, 2.0)
 ALIAS = Field("alias", 3.0, 0.3, 4.0)
 TITLE = Field("title", 2.0, 0.4, 4.0)
 LABEL = Field("label", 1.2, 0.4, 3.0)
-SUMMARY = Field("description", 1.8, 0.4, 10.0)
-DETAIL = Field("details", 0.7, 0.6, 30.0)
+SUMMARY = Field("description", 1.8, 0.55, 10.0)
+DETAIL = Field("details", 0.5, 0.6, 30.0)
 PARAMETER = Field("parameters", 0.8, 0.6, 6.0)
 PARAMETER_TEXT = Field("parameter help", 0.35, 0.6, 40.0)
 FIELDS = (NAME, GROUP, ALIAS, TITLE, LABEL, SUMMARY, DETAIL, PARAMETER, PARAMETER_TEXT)
@@ -82,7 +82,7 @@ class Document:
     weights: dict[str, float]
     """Term → saturated weight in 0..1."""
     fields: dict[str, int]
-    """Term → bit set over FIELDS: where the term stands."""
+    """Term → the first of FIELDS in which it stands."""
     name_terms: tuple[str, ...]
     """The distinct words of the name's last part."""
     keys: Keys
@@ -95,12 +95,15 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
     leaf_terms = analyzer.name_terms(leaf)
     totals: dict[str, float] = {}
     places: dict[str, int] = {}
-    for bit, (part, terms) in enumerate(zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)):
+    for number, (part, terms) in enumerate(zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)):
         if terms:
             share = part.weight / (1.0 - part.dilution + part.dilution * len(terms) / part.typical)
             for term in terms:
-                totals[term] = totals.get(term, 0.0) + share
-                places[term] = places.get(term, 0) | 1 << bit
+                if term in totals:
+                    totals[term] += share
+                else:
+                    totals[term] = share
+                    places[term] = number
     weights = {term: total / (total + SATURATION) for term, total in totals.items()}
     keys = Keys(key_of(spec.name), key_of(leaf), tuple(key_of(alias) for alias in aliases))
     kind = getattr(spec, "kind", Kind.TOOL)

@@ -21,6 +21,10 @@ class Column(NamedTuple):
     fields: "array[int]"
 
 
+Gain = list[tuple[Column, float]]
+"""Columns of terms that mean one thing, each with its weight; a document gains by its best one."""
+
+
 class Postings:
     """The inverted index proper. Columns of a loaded snapshot are unpacked when they are first asked for."""
 
@@ -45,20 +49,24 @@ class Postings:
         return column
 
     def insert(self, slot: int, document: Document) -> None:
+        fields = document.fields
         for term, weight in document.weights.items():
-            self.post(term, slot, weight, document.fields[term])
+            self.post(term, slot, weight, fields[term])
 
-    def post(self, term: str, slot: int, weight: float, fields: int) -> None:
-        slots, weights, places = self.column(term) if term in self._columns else self._new_column(term)
+    def post(self, term: str, slot: int, weight: float, field: int) -> None:
+        column = self._columns.get(term)
+        if column is None:
+            column = self._columns[term] = Column(array("q"), array("f"), array("B"))
+        slots, weights, places = self.column(term) if isinstance(column, int) else column
         if not slots or slots[-1] < slot:
             slots.append(slot)
             weights.append(weight)
-            places.append(fields)
+            places.append(field)
         else:
             at = bisect_left(slots, slot)
             slots.insert(at, slot)
             weights.insert(at, weight)
-            places.insert(at, fields)
+            places.insert(at, field)
 
     def delete(self, slot: int) -> None:
         """Take a document out, and with it the terms that no other document holds."""
@@ -75,20 +83,14 @@ class Postings:
         holding = len(self.column(term).slots)
         return math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
 
-    def fields_of(self, term: str, slot: int) -> int:
-        """The bit set of fields in which a document holds a term; 0 when it does not."""
-        if term not in self._columns:
-            return 0
+    def field_of(self, term: str, slot: int) -> int | None:
+        """The number of the first field in which a document holds a term."""
         column = self.column(term)
         at = bisect_left(column.slots, slot)
-        return column.fields[at] if at < len(column.slots) and column.slots[at] == slot else 0
+        return column.fields[at] if at < len(column.slots) and column.slots[at] == slot else None
 
-    def weighted(self, weights: Mapping[str, float]) -> list[tuple[Column, float]]:
-        return [(self.column(term), weight) for term, weight in weights.items()]
-
-    def _new_column(self, term: str) -> Column:
-        column = self._columns[term] = Column(array("i"), array("f"), array("H"))
-        return column
+    def gains(self, concepts: Iterable[Mapping[str, float]]) -> list[Gain]:
+        return [[(self.column(term), weight) for term, weight in concept.items()] for concept in concepts]
 
 
 class Packed(NamedTuple):
@@ -101,10 +103,10 @@ class Packed(NamedTuple):
 
     def column(self, number: int) -> Column:
         start, end = self.ends[number - 1] if number else 0, self.ends[number]
-        column = Column(array("i"), array("f"), array("H"))
-        column.slots.frombytes(self.slots[4 * start : 4 * end])
+        column = Column(array("q"), array("f"), array("B"))
+        column.slots.frombytes(self.slots[8 * start : 8 * end])
         column.weights.frombytes(self.weights[4 * start : 4 * end])
-        column.fields.frombytes(self.fields[2 * start : 2 * end])
+        column.fields.frombytes(self.fields[start:end])
         return column
 
 
@@ -115,18 +117,29 @@ class Candidate(NamedTuple):
     score: float
 
 
-def best_candidates(weighted: Iterable[tuple[Column, float]], keep: int, within: Iterable[int] | None) -> list[Candidate]:
-    """The `keep` highest sums with every tie at the cut, in plain Python; `within` restricts to those slots."""
+def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | None) -> list[Candidate]:
+    """The `keep` highest sums of gains with every tie at the cut, in plain Python; `within` restricts to those slots."""
     sums: dict[int, float] = {}
-    for column, weight in weighted:
-        for slot, share in zip(column.slots, column.weights, strict=True):
-            sums[slot] = sums.get(slot, 0.0) + weight * share
+    for gain in gains:
+        for slot, share in _shares(gain).items():
+            sums[slot] = sums.get(slot, 0.0) + share
     if within is not None:
         sums = {slot: sums[slot] for slot in within if slot in sums}
     if len(sums) > keep:
         least = sorted(sums.values(), reverse=True)[keep - 1]
         sums = {slot: score for slot, score in sums.items() if score >= least}
     return [Candidate(slot, sums[slot]) for slot in sorted(sums)]
+
+
+def _shares(gain: Gain) -> dict[int, float]:
+    """What each document gains: the most that one of its terms gives."""
+    (column, weight), *others = gain
+    shares = {slot: weight * share for slot, share in zip(column.slots, column.weights, strict=True)}
+    for column, weight in others:
+        for slot, share in zip(column.slots, column.weights, strict=True):
+            if weight * share > shares.get(slot, 0.0):
+                shares[slot] = weight * share
+    return shares
 
 
 def cut(candidates: list[Candidate], keep: int, names: list[str]) -> list[Candidate]:

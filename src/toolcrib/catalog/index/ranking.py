@@ -1,6 +1,6 @@
 """How the parts of a score become one order, and how a hit is explained."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -57,13 +57,13 @@ def fuse(scores: Scores, called: Mapping[int, Rank]) -> dict[int, float]:
     return fused | {slot: fused.get(slot, 0.0) for slot in called}
 
 
-def name_coverage(name_terms: str, weights: Mapping[str, float], postings: Postings, documents: int) -> float:
+def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callable[[str], float]) -> float:
     """A factor from 1 upwards: how much of a name, by rarity, the query holds."""
     held = total = 0.0
     for term in name_terms.split():
-        rarity = postings.rarity(term, documents)
-        total += rarity
-        held += min(rarity, weights.get(term, 0.0))
+        rare = rarity(term)
+        total += rare
+        held += min(rare, weights.get(term, 0.0))
     return 1.0 + NAME_COVERAGE * held / total if total else 1.0
 
 
@@ -73,10 +73,9 @@ def explain(slot: int, rank: Rank, query: Query, scores: Scores, postings: Posti
     by_field: dict[str, list[str]] = {}
     heaviest = sorted(query.weights, key=lambda term: (-query.weights[term], term))
     for term in heaviest:
-        bits = postings.fields_of(term, slot)
-        if bits:
-            label = FIELDS[(bits & -bits).bit_length() - 1].label
-            by_field.setdefault(label, []).append(query.reasons[term])
+        number = postings.field_of(term, slot)
+        if number is not None:
+            by_field.setdefault(FIELDS[number].label, []).append(query.reasons[term])
     reasons += [f"{label}: {', '.join(terms[:REASONS])}" for label, terms in by_field.items()]
     if slot in scores.usage:
         reasons.append("used for a similar request")

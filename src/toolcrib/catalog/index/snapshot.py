@@ -37,7 +37,7 @@ class Contents:
 def pack(contents: Contents) -> bytes:
     """The contents in a form that `unpack` reads without looking at each posting."""
     terms = sorted(contents.postings.terms())
-    ends, slots, weights, fields = array("i"), array("i"), array("f"), array("H")
+    ends, slots, weights, fields = array("i"), array("q"), array("f"), array("B")
     for term in terms:
         column = contents.postings.column(term)
         slots.extend(column.slots)

@@ -1,14 +1,20 @@
 """Known words near an unknown one: what the query may have meant.
 
-Candidates share trigrams with the word and lie within one edit of it, or two for long words; two known words written as one are taken apart.
+First the words one edit away, found by making every edit; for long words then those that share most trigrams and lie two edits away.
+Two known words written as one are taken apart.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from heapq import nsmallest
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+NEAR, FARTHER, SPLIT = 0.55, 0.35, 0.7
 NEAR_LIMIT = 3
 LEAST_LENGTH = 3
-NEAR, FARTHER, SPLIT = 0.55, 0.35, 0.7
+LONG = 8
+COMMON_GRAM = 1_000
+CLOSE_LIMIT = 6
 
 
 class Spelling:
@@ -22,28 +28,30 @@ class Spelling:
             self.add(word)
 
     def add(self, word: str) -> None:
-        if len(word) >= LEAST_LENGTH:
-            for gram in set(_grams(word)):
+        if len(word) >= LONG - 2:
+            for gram in _grams(word):
                 self._grams.setdefault(gram, []).append(word)
 
     def near(self, word: str, known: Collection[str]) -> list[tuple[str, float]]:
         """Words meant by `word`, nearest first, with a likeness in 0..1; empty when nothing is near."""
         if len(word) < LEAST_LENGTH:
             return []
-        parts = _taken_apart(word, known)
-        if parts:
+        if parts := _taken_apart(word, known):
             return [(part, SPLIT) for part in parts]
+        if one_away := sorted({other for other in _edits(word) if other in known}):
+            return [(other, NEAR) for other in one_away[:NEAR_LIMIT]]
+        return [(other, FARTHER) for other in self._two_away(word, known)[:NEAR_LIMIT]] if len(word) >= LONG else []
+
+    def _two_away(self, word: str, known: Collection[str]) -> list[str]:
         shared: Counter[str] = Counter()
-        for gram in set(_grams(word)):
-            shared.update(self._grams.get(gram, ()))
-        allowed = 1 if len(word) < 8 else 2
-        found: list[tuple[float, str]] = []
-        for other, count in shared.most_common(40):
-            if other in known and abs(len(other) - len(word)) <= allowed:
-                edits = edit_distance(word, other, allowed)
-                if edits <= allowed:
-                    found.append((edits + 1.0 / (2.0 + count), other))
-        return [(other, NEAR if cost < 1.6 else FARTHER) for cost, other in sorted(set(found))[:NEAR_LIMIT]]
+        for gram in _grams(word):
+            words = self._grams.get(gram, ())
+            if len(words) <= COMMON_GRAM:
+                shared.update(words)
+        least = max(3, len(word) - 7)
+        close = [(-count, other) for other, count in shared.items() if count >= least and abs(len(other) - len(word)) <= 2]
+        likely = [other for _, other in nsmallest(CLOSE_LIMIT, close) if other in known]
+        return [other for other in likely if edit_distance(word, other, 2) <= 2]
 
 
 def edit_distance(one: str, other: str, limit: int) -> int:
@@ -63,6 +71,19 @@ def edit_distance(one: str, other: str, limit: int) -> int:
     return min(last[-1], limit + 1)
 
 
+def _edits(word: str) -> Iterator[str]:
+    """Every string one edit away."""
+    for at in range(len(word) + 1):
+        start, end = word[:at], word[at:]
+        if len(end) > 1:
+            yield start + end[1] + end[0] + end[2:]
+        if end:
+            yield start + end[1:]
+        for letter in LETTERS:
+            yield start + letter + end[1:]
+            yield start + letter + end
+
+
 def _taken_apart(word: str, known: Collection[str]) -> tuple[str, str] | None:
     for at in range(3, len(word) - 2):
         if word[:at] in known and word[at:] in known:
@@ -70,11 +91,6 @@ def _taken_apart(word: str, known: Collection[str]) -> tuple[str, str] | None:
     return None
 
 
-def _grams(word: str) -> list[str]:
-    """Trigrams of the padded word; short words also by their pairs, since one edit spoils most of their trigrams."""
+def _grams(word: str) -> set[str]:
     padded = f"^{word}$"
-    grams = [padded[start : start + 3] for start in range(len(padded) - 2)]
-    if len(word) <= 5:
-        grams += [word[:at] + word[at + 1 :] + "~" for at in range(len(word))]
-        grams.append(word + "~")
-    return grams
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}

@@ -36,7 +36,7 @@ def _without_ending(word: str) -> str:
 
 
 def _without_suffix(word: str) -> str:
-    for suffix, replacement, least in SUFFIXES:
+    for suffix, replacement, least in BY_LETTER.get(word[-1], ()):
         if word.endswith(suffix) and len(word) - len(suffix) >= least:
             return word[: len(word) - len(suffix)] + replacement
     return word
@@ -102,6 +102,10 @@ SUFFIXES = (
     ("tor", "t", 4),
     ("sor", "s", 5),
 )
+
+BY_LETTER = {
+    letter: [rule for rule in SUFFIXES if rule[0][-1] == letter] for letter in {suffix[-1] for suffix, _, _ in SUFFIXES}
+}
 
 # Irregular families, and words that the rules above would join or part wrongly.
 IRREGULAR = {

@@ -285,6 +285,282 @@ internet web online
 port socket
 domain dns
 ip address
+elevation altitude height high sea
+geocode coordinates latitude longitude
+nearby near close nearest closest around local
+reach reachable isochrone
+permitted allowed permission
+inside contents content
+hierarchy tree nested structure
+shape schema structure format
+index speed fast lookup
+aggregate group summarize total
+exception crash failure
+production live
+remark comment
+land merge
+propose suggest
+green pass status
+ci build pipeline
+status state progress health
+state status condition
+sign signature
+member participant attendee
+invite invitation
+notify notification push
+subscribe follow watch
+mute silence quiet
+outage incident downtime
+incident outage emergency
+downtime maintenance
+span trace
+dashboard panel board
+backlog sprint board
+epic story ticket
+assign delegate give
+due deadline
+tick complete finish done close
+complete done finish mark
+reopen reactivate
+label tag category
+tag label hashtag
+category genre type kind
+type kind sort
+template pattern
+pattern regex match
+match fit
+replace substitute swap
+occurrence instance
+chapter section heading
+heading title headline
+title name
+name call title
+paragraph text
+page sheet slide
+footnote endnote reference
+reference citation cite bibliography
+cite reference
+paper article publication preprint research
+research study investigate
+abstract summary
+author researcher
+voice speaker
+speak say talk pronounce
+talk speak conversation
+conversation dialogue chat
+singer artist musician band
+artist singer painter
+noise background
+isolate separate
+clone copy replicate
+compose write
+color colour
+colour color
+cell range
+formula equation function
+pivot summary
+validate check lint
+lint check
+flaky unstable
+rerun retry repeat
+retry again repeat
+repeat again
+trigger start run fire
+rollback revert undo restore
+revert undo rollback
+undo reverse cancel
+restore recover backup
+backup snapshot archive
+expire ttl timeout
+key secret
+cpu processor
+memory ram
+disk storage drive
+storage bucket disk
+bucket storage
+usage consumption
+usage utilization
+quota limit
+limit cap restrict
+budget limit spending
+spend expense cost
+balance fund amount
+deposit fund add
+withdraw remove
+transfer send
+debt loan
+interest rate
+insurance coverage policy
+policy rule
+rule policy
+law regulation
+tariff duty
+profit gain revenue earning
+revenue sale income
+sale revenue
+discount coupon promo
+cart basket
+order purchase
+product item goods
+item product
+inventory stock
+shipment delivery package parcel
+deliver shipment
+ship deliver
+menu dish
+ingredient recipe
+calorie nutrition diet
+diet nutrition
+exercise workout fitness
+workout exercise
+patient medical
+symptom diagnosis
+appointment visit
+visit trip
+guest visitor
+passenger traveler
+departure leave
+arrival arrive
+leave depart
+airport airline
+seat ticket
+ticket seat
+concert show
+theater cinema
+tv television
+watch view
+episode series
+league tournament championship
+tournament competition
+competition contest
+win victory
+rank standing position
+standing rank
+position rank
+athlete player
+coach manager
+biology cell
+molecule compound
+element atom
+chemistry chemical
+physics force
+force pressure
+energy power
+power electricity
+voltage electric
+gravity acceleration
+acceleration velocity
+velocity speed
+distance length
+convert unit
+unit measurement
+measure measurement
+percent percentage
+percentage ratio
+ratio proportion
+variance deviation
+deviation variance
+regression correlation
+cluster group
+sample example
+example instance
+simulate model
+model train
+train learn
+learn study
+predict estimate
+classify categorize label
+categorize classify
+sentiment emotion
+emotion mood
+keyword term
+term word
+word text
+sentence text
+paragraph passage
+text string
+string text
+uppercase capital
+array list
+list array
+matrix table
+vector embedding
+embedding vector
+prime factor
+factorial permutation
+permutation combination
+sequence series
+series sequence
+fibonacci sequence
+geometry shape
+angle degree
+perimeter circumference
+season spring
+humid humidity moisture
+moisture humidity
+pollution air
+air quality
+wind breeze
+earthquake seismic
+map location
+country region
+region area zone
+zone area
+timezone zone time
+clock time
+hour time
+minute time
+second time
+duration time length
+date time
+birthday birth
+age old
+population people inhabitant
+gdp economy
+economy economic
+government political
+president leader
+war battle conflict
+battle war
+history historical
+museum gallery exhibition
+exhibition museum
+painting art artwork
+art artwork painting
+sculpture statue
+instrument guitar piano
+note melody
+chord note
+dance party
+wedding party
+gift present
+clothes clothing apparel
+shoe footwear
+size dimension
+dimension size
+bed furniture
+furniture decor
+room bedroom
+clean cleaning
+housekeeper maid cleaning
+plumber repair
+repair maintenance
+engine motor
+tire wheel
+fuel gas petrol
+gas petrol
+brake pedal
+park parking
+lock unlock
+unlock open
+open unlock
+turn switch toggle
+switch toggle turn
+toggle switch
+brightness light
+volume loudness
+timer countdown
+alarm wake
 """
 
 SHORT_FORMS = """

@@ -1,14 +1,15 @@
 """`ToolIndex`: the search engine of the catalog, usable on its own."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from enum import Enum
+from functools import cache, partial
 from heapq import heappop, heappush
 from types import ModuleType
 
 from toolcrib.catalog.index import postings as plain
 from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
 from toolcrib.catalog.index.names import Keys, Names, Rank
-from toolcrib.catalog.index.postings import Candidate, Column, Postings, cut
+from toolcrib.catalog.index.postings import Candidate, Gain, Postings, cut
 from toolcrib.catalog.index.query import read_query, weigh_query
 from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
@@ -17,7 +18,7 @@ from toolcrib.catalog.index.synonyms import build_synonyms
 from toolcrib.catalog.index.usage import Recollection, UsageMemory
 from toolcrib.catalog.index.words import Analyzer
 
-DEPTH = 64
+DEPTH = 40
 DEEPER = 8
 NEAREST = 50
 
@@ -105,7 +106,7 @@ class ToolIndex:
             read_query(query, self._analyzer), self._contents.postings, len(self), self._synonyms, self._words
         )
         called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
-        found = self._candidates(asked.weights, limit, allowed, admits)
+        found = self._candidates(asked.concepts, limit, allowed, admits)
         lexical = self._lexical(found, asked.weights)
         scores = Scores(lexical, self._remembered(usage, asked.words.stress, admits), self._meant(query, lexical, admits))
         fused = fuse(scores, called)
@@ -146,8 +147,9 @@ class ToolIndex:
         contents.keys[slot] = " ".join((document.keys.full, document.keys.last, *document.keys.aliases))
         contents.names.insert(slot, document.keys)
         if self._spelling is not None:
-            for term in document.weights.keys() - contents.postings.terms():
-                self._spelling.add(term)
+            for term in document.weights:
+                if term not in contents.postings:
+                    self._spelling.add(term)
         contents.postings.insert(slot, document)
         self._slots[document.name] = slot
         self._recollection = None
@@ -169,34 +171,33 @@ class ToolIndex:
         return lambda slot: permits(names[slot]) and (kinds is None or kind_of[slot] in kinds)
 
     def _candidates(
-        self, weights: dict[str, float], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
+        self, concepts: list[dict[str, float]], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
     ) -> list[Candidate]:
         """The highest sums that are admitted, looking deeper while too few are."""
         within: list[int] | None = None
         if allowed is not None and not callable(allowed) and len(allowed) * 4 < len(self):
             within = sorted(self._slots[name] for name in set(allowed) if name in self._slots)
         wanted = depth = max(DEPTH, 2 * limit)
-        columns = self._contents.postings.weighted(weights)
+        gains = self._contents.postings.gains(concepts)
         while True:
-            found = self._best(columns, depth, len(self._contents.kinds), within)
+            found = self._best(gains, depth, len(self._contents.kinds), within)
             admitted = [candidate for candidate in found if admits(candidate.slot)]
             if len(admitted) >= wanted or len(found) < depth:
                 return cut(admitted, wanted, self._contents.names_by_slot)
             depth *= DEEPER
 
     def _best(
-        self, columns: Sequence[tuple[Column, float]], keep: int, size: int, within: list[int] | None = None
+        self, gains: list[Gain], keep: int, size: int, within: list[int] | None = None
     ) -> list[Candidate]:
         if self._dense is None:
-            return plain.best_candidates(columns, keep, within)
-        return self._dense.best_candidates(columns, keep, within, size)
+            return plain.best_candidates(gains, keep, within)
+        return self._dense.best_candidates(gains, keep, within, size)
 
     def _lexical(self, found: list[Candidate], weights: dict[str, float]) -> dict[int, float]:
         """Sums lifted by how much of the tool's name the query covers, scaled so that the best is 1."""
-        lifted = {
-            slot: score * name_coverage(self._contents.name_terms[slot], weights, self._contents.postings, len(self))
-            for slot, score in found
-        }
+        rarity = cache(partial(self._contents.postings.rarity, documents=len(self)))
+        terms = self._contents.name_terms
+        lifted = {slot: score * name_coverage(terms[slot], weights, rarity) for slot, score in found}
         highest = max(lifted.values(), default=1.0)
         return {slot: score / highest for slot, score in lifted.items()}
 

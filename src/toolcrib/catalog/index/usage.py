@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from toolcrib.catalog.index.postings import Candidate, Column, Postings
+from toolcrib.catalog.index.postings import Candidate, Gain, Postings
 from toolcrib.catalog.index.query import read_query
 from toolcrib.catalog.index.words import Analyzer
 
@@ -18,7 +18,7 @@ QUERY_LENGTH = 400
 FURTHER = 0.7
 SHARPNESS = 1.2
 
-Best = Callable[[list[tuple[Column, float]], int, int], list[Candidate]]
+Best = Callable[[list[Gain], int, int], list[Candidate]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class Recollection:
     def likeness(self, words: dict[str, float], best: Best) -> dict[str, float]:
         """Tool → how much the words resemble its past queries: the nearest counts whole, the next two in part."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
-        found = best(self._postings.weighted(known), 60, len(self._owners))
+        found = best(self._postings.gains({word: weight} for word, weight in known.items()), 60, len(self._owners))
         per_tool: dict[str, list[float]] = {}
         for _, slot, score in sorted((-candidate.score, *candidate) for candidate in found):
             per_tool.setdefault(self._owners[slot], []).append(score**SHARPNESS)
