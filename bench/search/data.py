@@ -1,7 +1,7 @@
 """The benchmark's sets: pools of real tools, and requests with the tools that answer them.
 
-Sources: the `bfcl-eval` package (requests with their right tools, by the Berkeley function-calling leaderboard) and the tool lists of
-real MCP servers with the requests in `queries/*.jsonl`, which were written by hand against the servers' documentation.
+Sources: the `bfcl-eval` package (requests with their right tools, by the Berkeley function-calling leaderboard) and the
+tool lists of real MCP servers with the requests in `queries/*.jsonl`, written by hand for this benchmark.
 """
 
 import ast
@@ -119,30 +119,38 @@ def _called(call: object) -> str:
 
 
 def _tool(function: dict) -> Tool:
-    return Tool(str(function["name"]), str(function.get("description") or ""), _objects(function.get("parameters") or {}))
+    return Tool(
+        str(function["name"]), str(function.get("description") or ""), _objects(function.get("parameters") or {})
+    )
 
 
 def _objects(schema: object) -> dict[str, object]:
     """BFCL writes the type "object" as "dict"."""
     if isinstance(schema, dict):
-        return {key: ("object" if key == "type" and value == "dict" else _objects(value)) for key, value in schema.items()}
+        return {
+            key: ("object" if key == "type" and value == "dict" else _objects(value)) for key, value in schema.items()
+        }
     return schema  # type: ignore[return-value]
 
 
 def _mcp_sets() -> Iterator[Set]:
-    """One pool of every server's tools, prefixed with the server as a gateway would; one set of requests per queries file."""
+    """One pool of every server's tools, prefixed with the server as a gateway would; one set per file of queries."""
     pool: dict[str, Tool] = {}
     for package, tools in harvest(HOME).items():
         server = short(package)
         for tool in tools:
             name = f"{server}.{tool['name']}"
-            pool[name] = Tool(name, str(tool.get("description") or ""), tool.get("inputSchema") or {}, tool.get("title"))  # type: ignore[arg-type]
+            pool[name] = Tool(
+                name, str(tool.get("description") or ""), tool.get("inputSchema") or {}, tool.get("title")
+            )  # type: ignore[arg-type]
     for path in sorted((HERE / "queries").glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
         requests = [Request(row["query"], frozenset(row["tools"])) for row in rows]
         kept = tuple(request for request in requests if request.right <= pool.keys())
         if len(kept) < len(requests):
-            print(f"{path.name}: {len(requests) - len(kept)} requests name tools that are not installed", file=sys.stderr)
+            print(
+                f"{path.name}: {len(requests) - len(kept)} requests name tools that are not installed", file=sys.stderr
+            )
         yield Set(f"mcp-{path.stem}", tuple(pool.values()), kept)
 
 
@@ -168,7 +176,9 @@ def _bfcl_folder() -> Path:
     folder = HOME / "bfcl" / "bfcl_eval" / "data"
     if not folder.exists():
         wheels = HOME / "wheels"
-        subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(wheels), BFCL], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(wheels), BFCL], check=True
+        )
         with zipfile.ZipFile(next(wheels.glob("bfcl_eval*.whl"))) as wheel:
             wheel.extractall(HOME / "bfcl")
     return folder

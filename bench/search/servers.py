@@ -42,7 +42,7 @@ def harvest(home: Path) -> dict[str, list[dict[str, object]]]:
     return lists
 
 
-def attempt(server: Server, install, home: Path) -> object:  # noqa: ANN001
+def attempt(server: Server, install, home: Path) -> object:
     try:
         binary = install(server, home)
         return ask(binary, server, home)
@@ -160,7 +160,9 @@ NPM = (
     Server("@modelcontextprotocol/server-sequential-thinking", "mcp-server-sequential-thinking"),
     Server("@modelcontextprotocol/server-github", "mcp-server-github", env={"GITHUB_PERSONAL_ACCESS_TOKEN": KEY}),
     Server("@modelcontextprotocol/server-gitlab", "mcp-server-gitlab", env={"GITLAB_PERSONAL_ACCESS_TOKEN": KEY}),
-    Server("@modelcontextprotocol/server-slack", "mcp-server-slack", env={"SLACK_BOT_TOKEN": KEY, "SLACK_TEAM_ID": "T0"}),
+    Server(
+        "@modelcontextprotocol/server-slack", "mcp-server-slack", env={"SLACK_BOT_TOKEN": KEY, "SLACK_TEAM_ID": "T0"}
+    ),
     Server("@modelcontextprotocol/server-google-maps", "mcp-server-google-maps", env={"GOOGLE_MAPS_API_KEY": KEY}),
     Server("@modelcontextprotocol/server-brave-search", "mcp-server-brave-search", env={"BRAVE_API_KEY": KEY}),
     Server("@modelcontextprotocol/server-puppeteer", "mcp-server-puppeteer"),
@@ -187,7 +189,11 @@ NPM = (
     Server("@wonderwhy-er/desktop-commander", "desktop-commander"),
     Server("@cloudflare/mcp-server-cloudflare", "mcp-server-cloudflare", ("run", "0")),
     Server("@shopify/dev-mcp", "shopify-dev-mcp"),
-    Server("@elastic/mcp-server-elasticsearch", "mcp-server-elasticsearch", env={"ES_URL": "http://localhost:1", "ES_API_KEY": KEY}),
+    Server(
+        "@elastic/mcp-server-elasticsearch",
+        "mcp-server-elasticsearch",
+        env={"ES_URL": "http://localhost:1", "ES_API_KEY": KEY},
+    ),
     Server("@hubspot/mcp-server", "mcp-server", env={"PRIVATE_APP_ACCESS_TOKEN": KEY}),
     Server("@suekou/mcp-notion-server", "mcp-notion-server", env={"NOTION_API_TOKEN": KEY}),
     Server("@circleci/mcp-server-circleci", "mcp-server-circleci", env={"CIRCLECI_TOKEN": KEY}),
@@ -203,12 +209,20 @@ NPM = (
     Server("@winor30/mcp-server-datadog", "mcp-server-datadog", env={"DATADOG_API_KEY": KEY, "DATADOG_APP_KEY": KEY}),
     Server("task-master-ai", "task-master-ai"),
     Server("@makenotion/notion-mcp-server", "notion-mcp-server", env={"NOTION_TOKEN": KEY}),
-    Server("@twilio-alpha/mcp", "twilio-mcp-server", ("AC00000000000000000000000000000000/SK00000000000000000000000000000000:x",)),
+    Server(
+        "@twilio-alpha/mcp",
+        "twilio-mcp-server",
+        ("AC00000000000000000000000000000000/SK00000000000000000000000000000000:x",),
+    ),
     Server("@grafana/mcp-grafana", "mcp-grafana"),
     Server("@pinecone-database/mcp", "mcp", env={"PINECONE_API_KEY": KEY}),
     Server("@neondatabase/mcp-server-neon", "mcp-server-neon", ("start", KEY)),
     Server("@postman/postman-mcp-server", "postman-mcp-server", env={"POSTMAN_API_KEY": KEY}),
-    Server("@contentful/mcp-server", "mcp-server", env={"CONTENTFUL_MANAGEMENT_ACCESS_TOKEN": KEY, "SPACE_ID": "x", "ENVIRONMENT_ID": "y"}),
+    Server(
+        "@contentful/mcp-server",
+        "mcp-server",
+        env={"CONTENTFUL_MANAGEMENT_ACCESS_TOKEN": KEY, "SPACE_ID": "x", "ENVIRONMENT_ID": "y"},
+    ),
     Server("@mondaydotcomorg/monday-api-mcp", "mcp-server-monday-api", ("-t", KEY)),
 )
 PYPI = (
@@ -216,9 +230,18 @@ PYPI = (
     Server("mcp-server-fetch", "mcp-server-fetch"),
     Server("mcp-server-time", "mcp-server-time"),
     Server("mcp-server-sqlite", "mcp-server-sqlite", ("--db-path", "$SCRATCH/x.db")),
-    Server("mcp-atlassian", "mcp-atlassian", env={
-        "JIRA_URL": "https://x.example", "JIRA_USERNAME": "x", "JIRA_API_TOKEN": KEY,
-        "CONFLUENCE_URL": "https://x.example/wiki", "CONFLUENCE_USERNAME": "x", "CONFLUENCE_API_TOKEN": KEY}),
+    Server(
+        "mcp-atlassian",
+        "mcp-atlassian",
+        env={
+            "JIRA_URL": "https://x.example",
+            "JIRA_USERNAME": "x",
+            "JIRA_API_TOKEN": KEY,
+            "CONFLUENCE_URL": "https://x.example/wiki",
+            "CONFLUENCE_USERNAME": "x",
+            "CONFLUENCE_API_TOKEN": KEY,
+        },
+    ),
     Server("excel-mcp-server", "excel-mcp-server", ("stdio",)),
     Server("office-word-mcp-server", "word_mcp_server"),
     Server("office-powerpoint-mcp-server", "ppt_mcp_server"),
@@ -229,7 +252,11 @@ PYPI = (
     Server("chroma-mcp", "chroma-mcp"),
     Server("duckduckgo-mcp-server", "duckduckgo-mcp-server"),
     Server("markitdown-mcp", "markitdown-mcp"),
-    Server("mcp-clickhouse", "mcp-clickhouse", env={"CLICKHOUSE_HOST": "localhost", "CLICKHOUSE_USER": "x", "CLICKHOUSE_PASSWORD": "x"}),
+    Server(
+        "mcp-clickhouse",
+        "mcp-clickhouse",
+        env={"CLICKHOUSE_HOST": "localhost", "CLICKHOUSE_USER": "x", "CLICKHOUSE_PASSWORD": "x"},
+    ),
     Server("mcp-server-qdrant", "mcp-server-qdrant", env={"QDRANT_LOCAL_PATH": "q", "COLLECTION_NAME": "c"}),
     Server("redis-mcp-server", "redis-mcp-server"),
     Server("awslabs.s3-tables-mcp-server", "awslabs.s3-tables-mcp-server"),

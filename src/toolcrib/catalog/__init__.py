@@ -1,1 +1,1 @@
-"""What exists: toolsets, toolkits, the registry and the search index. No permissions and no input or output live here."""
+"""What exists: toolsets, toolkits, the registry, the search index. No permissions and no I/O live here."""

@@ -1,7 +1,7 @@
 """Tool search, usable on its own: `ToolIndex.build(specs).search("open a pull request", limit=5)`.
 
-Standard library only; numpy makes it faster where it is installed, and `local_meaning` (extra `[embed]`) adds nearness in meaning.
-What may be seen or run is not decided here: the caller passes what is allowed.
+Standard library only; numpy makes it faster where it is installed, and `toolcrib.catalog.index.embed` adds nearness in
+meaning. What may be seen or run is not decided here: the caller passes what is allowed.
 """
 
 from toolcrib.catalog.index.document import Entry, Kind

@@ -26,7 +26,7 @@ def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | No
 
 
 def _add(gain: Gain, sums: Doubles) -> None:
-    """Add what each document gains: float64 and in the same order as plain Python, so the sums agree to the last bit."""
+    """Add what each document gains: float64, in the order of plain Python, so that the sums agree to the last bit."""
     if len(gain) == 1:
         slots, shares = _shares(*gain[0])
         sums[slots] += shares
@@ -44,15 +44,12 @@ def _shares(column: Column, weight: float) -> tuple[Integers, Doubles]:
 
 
 def _highest(sums: Doubles, keep: int) -> Integers:
-    """Slots of the highest sums. Most sums are low or nought, so a falling threshold finds the few before they are sorted."""
+    """Slots of the highest sums. Most sums are low or nought: a falling threshold finds the few worth sorting."""
     if not len(sums) or (threshold := float(sums.max())) <= 0.0:
         return np.empty(0, dtype=np.intp)
     while True:
         threshold *= 0.75
-        if threshold < FAINT:
-            found = np.flatnonzero(sums > 0.0)
-        else:
-            found = np.flatnonzero(sums >= threshold)
+        found = np.flatnonzero(sums >= threshold if threshold >= FAINT else sums > 0.0)
         if threshold < FAINT or len(found) >= keep:
             break
     if len(found) <= keep:

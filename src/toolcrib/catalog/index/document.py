@@ -1,13 +1,14 @@
 """From a tool's definition to weighted terms: what is indexed, in which field, and how much each field counts.
 
-A document's weights depend on the document alone, never on the rest of the catalog: field lengths are measured against fixed
-typical lengths, so that an index grown tool by tool equals one built at once.
+A document's weights depend on the document alone, never on the rest of the catalog: field lengths are measured against
+fixed typical lengths, so that an index grown tool by tool equals one built at once.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from typing import Protocol, cast
 
 from toolcrib.catalog.index.names import Keys
@@ -95,7 +96,9 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
     leaf_terms = analyzer.name_terms(leaf)
     totals: dict[str, float] = {}
     places: dict[str, int] = {}
-    for number, (part, terms) in enumerate(zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)):
+    for number, (part, terms) in enumerate(
+        zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)
+    ):
         if terms:
             share = part.weight / (1.0 - part.dilution + part.dilution * len(terms) / part.typical)
             for term in terms:
@@ -108,7 +111,12 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
     keys = Keys(key_of(spec.name), key_of(leaf), tuple(key_of(alias) for alias in aliases))
     kind = getattr(spec, "kind", Kind.TOOL)
     return Document(
-        spec.name, kind if isinstance(kind, Kind) else Kind.TOOL, weights, places, tuple(dict.fromkeys(leaf_terms)), keys
+        spec.name,
+        kind if isinstance(kind, Kind) else Kind.TOOL,
+        weights,
+        places,
+        tuple(dict.fromkeys(leaf_terms)),
+        keys,
     )
 
 
@@ -150,7 +158,7 @@ def _split_description(text: str) -> tuple[str, str]:
 
 def _joined(terms: list[str]) -> list[str]:
     """Neighbours written as one word, so that `web_hook` is found as `webhook`."""
-    return [first + second for first, second in zip(terms, terms[1:], strict=False)]
+    return [first + second for first, second in pairwise(terms)]
 
 
 def _labels(spec: Described) -> Iterator[str]:

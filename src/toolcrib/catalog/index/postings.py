@@ -1,6 +1,7 @@
 """Where each term stands: for every term the slots of the documents that hold it, with weight and fields.
 
-Columns are sorted by slot and hold exactly what is indexed now: removing a document deletes its postings, and a freed slot is used again.
+Columns are sorted by slot and hold exactly what is indexed now: removing a document deletes its postings, and a freed
+slot is used again.
 """
 
 import math
@@ -118,7 +119,7 @@ class Candidate(NamedTuple):
 
 
 def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | None) -> list[Candidate]:
-    """The `keep` highest sums of gains with every tie at the cut, in plain Python; `within` restricts to those slots."""
+    """The `keep` highest sums of gains with every tie at the cut, in plain Python; only those `within`."""
     sums: dict[int, float] = {}
     for gain in gains:
         for slot, share in _shares(gain).items():

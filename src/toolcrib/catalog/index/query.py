@@ -36,7 +36,7 @@ class Query(NamedTuple):
     """A request ready to be scored."""
 
     concepts: list[dict[str, float]]
-    """Per word of the request: known terms that stand for it → what a document gains by holding one; the best one counts."""
+    """Per word of the request: known terms for it → what a document gains by holding one; the best one counts."""
     weights: dict[str, float]
     """All those terms with their weights."""
     reasons: dict[str, str]
@@ -168,7 +168,8 @@ def _is_inside_sentence(text: str, start: int) -> bool:
     return bool(before) and before[-1] not in ".!?:\n\"'"
 
 
-# A quoted value, an address, a file. Quotes inside words are apostrophes; spans are short so that an unpaired quote swallows little.
+# A quoted value, an address, a file. Quotes inside words are apostrophes; spans are short so that an unpaired quote
+# swallows little.
 QUOTE = r"\"[^\"\n]{1,200}\"|(?<!\w)'[^'\n]{1,200}'(?!\w)|“[^”\n]{1,200}”"
 ADDRESS = r"\bhttps?://\S{1,500}|\bwww\.\S{1,200}"
 MAIL = r"\b[\w.+-]{1,64}@[\w-]{1,64}\.\w+"

@@ -76,4 +76,6 @@ def unpack(data: bytes) -> Contents:
     ends = array("i")
     ends.frombytes(parts[1])
     packed = Packed(ends, parts[2], parts[3], parts[4])
-    return Contents(*head["rows"], Postings(head["terms"], packed), Names(*head["names"]))
+    names, kinds, name_terms, keys = head["rows"]
+    full, alias, last = head["names"]
+    return Contents(names, kinds, name_terms, keys, Postings(head["terms"], packed), Names(full, alias, last))

@@ -1,7 +1,7 @@
 """Known words near an unknown one: what the query may have meant.
 
-First the words one edit away, found by making every edit; for long words then those that share most trigrams and lie two edits away.
-Two known words written as one are taken apart.
+First the words one edit away, found by making every edit; for long words then those that share most trigrams and lie
+two edits away. Two known words written as one are taken apart.
 """
 
 from collections import Counter
@@ -49,7 +49,9 @@ class Spelling:
             if len(words) <= COMMON_GRAM:
                 shared.update(words)
         least = max(3, len(word) - 7)
-        close = [(-count, other) for other, count in shared.items() if count >= least and abs(len(other) - len(word)) <= 2]
+        close = [
+            (-count, other) for other, count in shared.items() if count >= least and abs(len(other) - len(word)) <= 2
+        ]
         likely = [other for _, other in nsmallest(CLOSE_LIMIT, close) if other in known]
         return [other for other in likely if edit_distance(word, other, 2) <= 2]
 

@@ -14,7 +14,7 @@ from toolcrib.catalog.index.query import read_query, weigh_query
 from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
-from toolcrib.catalog.index.synonyms import build_synonyms
+from toolcrib.catalog.index.synonyms import read_synonyms
 from toolcrib.catalog.index.usage import Recollection, UsageMemory
 from toolcrib.catalog.index.words import Analyzer
 
@@ -43,7 +43,7 @@ class ToolIndex:
         self._slots: dict[str, int] = {}
         self._free: list[int] = []
         self._analyzer = Analyzer()
-        self._synonyms = build_synonyms()
+        self._synonyms = read_synonyms()
         self._spelling: Spelling | None = None
         self._recollection: tuple[UsageMemory, Recollection] | None = None
         self._meaning = meaning
@@ -98,8 +98,8 @@ class ToolIndex:
     ) -> list[Hit]:
         """The best `limit` answers, best first; ties go by name.
 
-        `allowed` names what the caller may see, as names or as a test of a name. What the query calls by its exact name or
-        alias always comes first; `usage` can lift a tool only below that.
+        `allowed` is what the caller may see, as names or as a test of a name. What the query calls by its exact name
+        or alias always comes first; `usage` can lift a tool only below that.
         """
         admits = self._admission(allowed, kinds)
         asked = weigh_query(
@@ -108,7 +108,9 @@ class ToolIndex:
         called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
         found = self._candidates(asked.concepts, limit, allowed, admits)
         lexical = self._lexical(found, asked.weights)
-        scores = Scores(lexical, self._remembered(usage, asked.words.stress, admits), self._meant(query, lexical, admits))
+        scores = Scores(
+            lexical, self._remembered(usage, asked.words.stress, admits), self._meant(query, lexical, admits)
+        )
         fused = fuse(scores, called)
         names = self._contents.names_by_slot
         order = sorted(fused, key=lambda slot: (-called.get(slot, Rank.WORDS), -fused[slot], names[slot]))
@@ -167,8 +169,16 @@ class ToolIndex:
 
     def _admission(self, allowed: Allowed | None, kinds: Collection[Kind] | None) -> Callable[[int], bool]:
         names, kind_of = self._contents.names_by_slot, self._contents.kinds
-        permits = (lambda _: True) if allowed is None else allowed if callable(allowed) else allowed.__contains__
-        return lambda slot: permits(names[slot]) and (kinds is None or kind_of[slot] in kinds)
+        permits: Callable[[str], bool] | None = allowed if callable(allowed) else None
+        listed = None if allowed is None or callable(allowed) else allowed
+
+        def admits(slot: int) -> bool:
+            name = names[slot]
+            if (listed is not None and name not in listed) or (permits is not None and not permits(name)):
+                return False
+            return kinds is None or kind_of[slot] in kinds
+
+        return admits
 
     def _candidates(
         self, concepts: list[dict[str, float]], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
@@ -186,9 +196,7 @@ class ToolIndex:
                 return cut(admitted, wanted, self._contents.names_by_slot)
             depth *= DEEPER
 
-    def _best(
-        self, gains: list[Gain], keep: int, size: int, within: list[int] | None = None
-    ) -> list[Candidate]:
+    def _best(self, gains: list[Gain], keep: int, size: int, within: list[int] | None = None) -> list[Candidate]:
         if self._dense is None:
             return plain.best_candidates(gains, keep, within)
         return self._dense.best_candidates(gains, keep, within, size)

@@ -51,7 +51,11 @@ class Recollection:
     __slots__ = ("_owners", "_postings", "_rarity")
 
     def __init__(self, memory: UsageMemory, analyzer: Analyzer, catalog: Postings, documents: int) -> None:
-        past = [(name, read_query(query, analyzer).stress) for name, queries in sorted(memory.past.items()) for query in queries]
+        past = [
+            (name, read_query(query, analyzer).stress)
+            for name, queries in sorted(memory.past.items())
+            for query in queries
+        ]
         self._owners = [name for name, _ in past]
         self._postings = Postings()
         self._rarity = _rarities([words for _, words in past], catalog, documents)
@@ -64,8 +68,8 @@ class Recollection:
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
         found = best(self._postings.gains({word: weight} for word, weight in known.items()), 60, len(self._owners))
         per_tool: dict[str, list[float]] = {}
-        for _, slot, score in sorted((-candidate.score, *candidate) for candidate in found):
-            per_tool.setdefault(self._owners[slot], []).append(score**SHARPNESS)
+        for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
+            per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score**SHARPNESS)
         return {name: scores[0] + FURTHER * sum(scores[1:3]) for name, scores in per_tool.items()}
 
     def _direction(self, words: dict[str, float]) -> dict[str, float]:

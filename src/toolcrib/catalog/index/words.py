@@ -1,6 +1,6 @@
 """From text to terms: identifiers are split, case and accents folded, words stemmed, function words dropped.
 
-`FileRead`, `file_read` and `file-read` give the same terms; scripts without spaces give overlapping pairs of characters.
+`FileRead`, `file_read` and `file-read` give the same terms; scripts without spaces give overlapping pairs of letters.
 """
 
 import re
@@ -92,19 +92,19 @@ PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])\d*|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 LETTERS = re.compile(r"[a-z]{3,}(?=\d+$)")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
-STOP_WORDS = frozenset(
-    """
-    a about above across after again all almost along already also although always am among an and another any anyone anything are around as
-    at away back be because been before being below between both but by came can cannot come could did do does doing don done down during each
-    either else enough etc even ever every everyone everything few for from further had has have having he her here hers him himself his how
-    however i if in instead into is isn it its itself just lately let lets like ll m many may maybe me might mine more most much must
-    my myself near need needed needs neither never no nor not now of off often oh ok okay on once one only onto or other others our ours out
-    over own per perhaps please quite rather re really s same seems shall she should since so some somebody someone something soon still such
-    t than thank thanks that the their them themselves then there these they thing things this those though through thus to together too
-    toward under until up upon us use used uses using ve very via want wanted wants was wasn way we well were what whatever when where whether
-    which while who whole whom whose why will wish with within without won would yes yet you your yours yourself able assist could d going
-    gonna help hello hey hi i'd i'll i'm kindly know looking tell try trying tool tools function functions provide provided provides given
-    based specific specified particular certain allow allows allowing
-    """.split()
-)
-STOP_STEMS = frozenset(stem(word) for word in STOP_WORDS)
+STOP_WORDS = """
+a about above across after again all almost along already also although always am among an and another any
+anyone anything are around as at away back be because been before being below between both but by came can
+cannot come could did do does doing don done down during each either else enough etc even ever every everyone
+everything few for from further had has have having he her here hers him himself his how however i if in instead
+into is isn it its itself just lately let lets like ll m many may maybe me might mine more most much must my
+myself near need needed needs neither never no nor not now of off often oh ok okay on once one only onto or
+other others our ours out over own per perhaps please quite rather re really s same seems shall she should since
+so some somebody someone something soon still such t than thank thanks that the their them themselves then there
+these they thing things this those though through thus to together too toward under until up upon us use used
+uses using ve very via want wanted wants was wasn way we well were what whatever when where whether which while
+who whole whom whose why will wish with within without won would yes yet you your yours yourself able assist d
+going gonna help hello hey hi i'd i'll i'm kindly know looking tell try trying tool tools function functions
+provide provided provides given based specific specified particular certain allow allows allowing
+"""
+STOP_STEMS = frozenset(stem(word) for word in STOP_WORDS.split())
