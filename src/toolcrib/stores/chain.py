@@ -1,0 +1,151 @@
+"""The hash chain: how a draft becomes a link that later links depend on, and how a link is checked.
+
+The hash covers the payload's salted digest, not the payload: once payload and salt are erased, the chain still holds
+and the digest cannot be used to guess what the payload said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+import orjson
+
+from toolcrib.values.event import Draft, Event
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.refusal import StoreError
+from toolcrib.values.spec import NOTHING
+
+GENESIS = bytes(32)
+STORE_SESSION = "_store"
+PURGED = "payloads_purged"
+CLAIMED = "session_claimed"
+RELEASED = "session_released"
+_EMPTY = b"{}"
+_SALT = 16
+
+
+class Head(NamedTuple):
+    """The newest link of the chain."""
+
+    seq: int
+    hash: bytes
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.hash.hex()}"
+
+
+class Sealed(NamedTuple):
+    """A draft whose text is fixed: only its place in the chain is missing."""
+
+    facts: tuple[str, str | None, str | None, str, str, str | None, str | None, float]
+    payload: bytes
+    salt: bytes
+    digest: bytes
+    header: bytes
+
+
+class Link(NamedTuple):
+    """An event as it is stored; the order of the fields is the order of the columns."""
+
+    seq: int
+    run_seq: int
+    session_id: str
+    agent_id: str | None
+    run_id: str | None
+    level: str
+    type: str
+    node_id: str | None
+    call_id: str | None
+    created_at: float
+    payload: bytes | None
+    salt: bytes | None
+    digest: bytes
+    prev_hash: bytes
+    hash: bytes
+
+
+def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
+    """Encode drafts once; whatever cannot be stored fails here, before any transaction."""
+    salts = os.urandom(_SALT * len(drafts))
+    sealed: list[Sealed] = []
+    for start, draft in zip(range(0, len(salts), _SALT), drafts, strict=True):
+        # Exact strings, not enum members: SQLite drivers are slow on subclasses.
+        kind, level = str.__str__(draft.type), str.__str__(draft.level)
+        facts = (draft.session_id, draft.agent_id, draft.run_id, level, kind, draft.node_id, draft.call_id, created_at)
+        try:
+            payload = encode(draft.payload)
+            header = orjson.dumps(facts)[1:]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
+        salt = salts[start : start + _SALT]
+        sealed.append(Sealed(facts, payload, salt, sha256(salt + payload).digest(), header))
+    return sealed
+
+
+def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes) -> Link:
+    """Give a sealed draft its place after `prev_hash`."""
+    facts, payload, salt, digest, header = sealed
+    new_hash = sha256(b"%b%b[%d,%d,%b" % (prev_hash, digest, seq, run_seq, header)).digest()
+    return Link(seq, run_seq, *facts, payload, salt, digest, prev_hash, new_hash)
+
+
+def expected_hash(stored: Link) -> bytes:
+    """The hash that a stored link must have if nobody touched its header."""
+    return sha256(stored.prev_hash + stored.digest + orjson.dumps(stored[:10])).digest()
+
+
+def payload_matches(stored: Link) -> bool:
+    """Whether the payload is the one that was committed (an erased one is judged elsewhere)."""
+    if stored.payload is None or stored.salt is None:
+        return stored.payload is None and stored.salt is None
+    return sha256(stored.salt + stored.payload).digest() == stored.digest
+
+
+def event_of(stored: Link) -> Event:
+    """A stored link as readers see it."""
+    return Event(
+        event_id=f"evt_{stored.hash.hex()[:24]}",
+        seq=stored.seq,
+        run_seq=stored.run_seq,
+        session_id=stored.session_id,
+        agent_id=stored.agent_id,
+        run_id=stored.run_id,
+        level=stored.level,
+        type=stored.type,
+        node_id=stored.node_id,
+        call_id=stored.call_id,
+        payload=None if stored.payload is None else _object(decode(stored.payload)),
+        created_at=stored.created_at,
+        prev_hash=stored.prev_hash.hex(),
+        hash=stored.hash.hex(),
+    )
+
+
+def encode(value: Json) -> bytes:
+    """JSON text of a value; integers of any size and deep nesting survive."""
+    if value is NOTHING:
+        return _EMPTY
+    try:
+        return orjson.dumps(value, default=_plain)
+    except orjson.JSONEncodeError:
+        # orjson stops at 64-bit integers and at 254 levels; the standard library does not.
+        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def decode(text: bytes) -> Json:
+    """The value of a stored text. Not orjson: it reads an integer beyond 64 bits as a rounded float."""
+    return json.loads(text)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {"value": value}

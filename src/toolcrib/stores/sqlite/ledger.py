@@ -1,0 +1,241 @@
+"""One transaction: units of several callers, each of which succeeds or fails alone, linked into the chain."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
+from toolcrib.stores import statements as sql
+from toolcrib.stores.chain import Head, Link, Sealed, encode, link
+from toolcrib.stores.sqlite.connection import may_pass
+from toolcrib.values.context import Document
+from toolcrib.values.identity import Ownership
+from toolcrib.values.refusal import StoreError
+
+_REMEMBERED = 8192
+_MANY_UNFILED = 500
+_TRANSACTION_WEIGHT = 3 * 4096  # pages that a small commit writes to the log
+_UNKNOWN = Head(-1, b"")
+
+
+class Ticket:
+    """Something waiting to be committed: a unit, or work that needs the transaction. `outcome` tells how it went."""
+
+    __slots__ = ("created_at", "future", "loop", "outcome", "sealed", "unit", "work")
+
+    def __init__(
+        self,
+        unit: Unit,
+        sealed: Sequence[Sealed],
+        created_at: float,
+        loop: asyncio.AbstractEventLoop,
+        future: asyncio.Future[int] | None,
+        work: Callable[[Ledger], Sequence[Sealed]] | None = None,
+    ) -> None:
+        self.unit = unit
+        self.sealed = sealed
+        self.created_at = created_at
+        self.loop = loop
+        self.future = future
+        self.work = work
+        self.outcome: int | Exception = 0
+
+
+class Ledger:
+    """The committing connection and what it remembers of the chain.
+
+    Head, run counters and owners are kept in memory and trusted only while the head row, read inside the transaction,
+    is the one written last from here: whoever appends or changes an owner moves the head.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, crash: Callable[[str], None]) -> None:
+        self.connection = connection
+        self._cursors = (connection.cursor(), connection.cursor())
+        self._execute = self._cursors[0].execute
+        self._insert = self._cursors[1].executemany
+        self._crash = crash
+        self._head = _UNKNOWN
+        self._runs: dict[tuple[str, str], int] = {}
+        self._owners: dict[str, tuple[str | None, int]] = {}
+        self._links: list[Link] = []
+        self.weight = 0
+
+    def commit(self, tickets: Sequence[Ticket]) -> None:
+        """Commit the tickets together and set their outcomes; an sqlite3.Error means that none of them happened."""
+        self._crash("before_begin")
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            self._look_at_head()
+            for ticket in tickets:
+                ticket.outcome = self._take(ticket)
+            links = self._links
+            if links:
+                self._insert(sql.ADD_EVENT, links)
+                self.weight += _TRANSACTION_WEIGHT
+                self._crash("after_insert")
+                self._execute(sql.MOVE_HEAD, self._head)
+            self._crash("before_commit")
+            self._execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+        self._links = []
+        self._crash("after_commit")
+
+    @property
+    def head(self) -> Head:
+        return self._head
+
+    def forget_owner(self, session_id: str) -> None:
+        """The owner is being changed in this transaction: read it again when it is needed."""
+        self._owners.pop(session_id, None)
+
+    def require_owner(self, ownership: Ownership) -> None:
+        """Raise Fenced unless this owner still holds the session."""
+        owner = self._owners.get(ownership.session_id)
+        if owner is None:
+            row = self._execute(sql.READ_LEASE, (ownership.session_id,)).fetchone()
+            owner = (row[0], row[1]) if row else (None, 0)
+            self._owners[ownership.session_id] = owner
+        if owner != (ownership.owner, ownership.epoch):
+            raise Fenced(
+                f"session {ownership.session_id} is no longer owned by {ownership.owner} (epoch {ownership.epoch});"
+                f" it belongs to {owner[0] or 'nobody'} (epoch {owner[1]})"
+            )
+
+    def file(self) -> None:
+        """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
+        for statement in (sql.FILE_EVENTS, sql.FILE_RUNS, sql.MOVE_FILED):
+            self._execute(statement)
+
+    def file_alone(self) -> None:
+        """File the newest events in a transaction of its own."""
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            self.file()
+            self._execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self._execute("ROLLBACK")
+            raise
+
+    def file_leftovers(self) -> None:
+        """File what earlier processes left unfiled, if that is much."""
+        if int(self._execute(sql.UNFILED).fetchone()[0]) < _MANY_UNFILED:
+            return
+        try:
+            self.file_alone()
+        except sqlite3.Error as error:
+            if not may_pass(error):  # a store that is busy or full can still be read
+                raise
+
+    def close(self) -> None:
+        """Let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
+        for cursor in self._cursors:
+            cursor.close()
+        self.connection.close()
+
+    def _look_at_head(self) -> None:
+        row = self._execute(sql.READ_HEAD).fetchone()
+        if row is None:
+            raise StoreError("the head row of the journal is missing; run `toolcrib sessions verify`")
+        if row != self._head:
+            self._catch_up(Head(*row))
+        if len(self._runs) + len(self._owners) > _REMEMBERED:
+            self._runs.clear()
+            self._owners.clear()
+
+    def _catch_up(self, head: Head) -> None:
+        """Somebody else committed: forget owners, and learn how far the remembered runs have come."""
+        old, self._head = self._head, head
+        self._owners.clear()
+        if not old.seq < head.seq < old.seq + _REMEMBERED:
+            self._runs.clear()
+        elif self._execute(sql.HASH_AT, (old.seq,)).fetchone() != (old.hash,):
+            self._runs.clear()  # the file is not the one that was written to: it was replaced
+        for session_id, run_id, run_seq in self._execute(sql.RUNS_SINCE, (old.seq,)) if self._runs else ():
+            if (session_id, run_id) in self._runs:
+                self._runs[session_id, run_id] = run_seq
+
+    def _take(self, ticket: Ticket) -> int | Exception:
+        unit = ticket.unit
+        try:
+            if unit.owner is not None:
+                self.require_owner(unit.owner)
+            if unit.documents or unit.runs or ticket.work:
+                ticket.sealed = self._apart(ticket)
+        except (StoreError, sqlite3.IntegrityError) as error:
+            return error
+        # From here on nothing of this unit can fail by itself: its text is encoded and its numbers are new.
+        return self._append(ticket.sealed)
+
+    def _apart(self, ticket: Ticket) -> Sequence[Sealed]:
+        """What can fail alone is undone alone."""
+        self._execute("SAVEPOINT unit")
+        try:
+            for document in ticket.unit.documents:
+                self._put(document, ticket.created_at)
+            for run in ticket.unit.runs:
+                self._note_run(run)
+            sealed = ticket.work(self) if ticket.work else ticket.sealed
+        except (StoreError, sqlite3.IntegrityError):
+            self._execute("ROLLBACK TO unit")
+            self._execute("RELEASE unit")
+            raise
+        self._execute("RELEASE unit")
+        return sealed
+
+    def _put(self, document: Document, now: float) -> None:
+        try:
+            body = encode(document.body)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise StoreError(f"the document {document.kind}/{document.key} cannot be stored: {error}") from error
+        if document.version == 0:
+            done = self._execute(sql.ADD_DOCUMENT, (document.kind, document.key, body, now))
+        else:
+            change = (body, now, document.kind, document.key, document.version)
+            done = self._execute(sql.CHANGE_DOCUMENT, change)
+        if done.rowcount == 0:
+            raise Conflict(
+                f"the document {document.kind}/{document.key} changed since version {document.version} was read;"
+                " read it again"
+            )
+
+    def _note_run(self, run: RunOpened | RunClosed) -> None:
+        if isinstance(run, RunClosed):
+            self._execute(sql.CLOSE_RUN, (run.end_reason, run.ended_at, run.run_id))
+            return
+        parts = (run.run_id, run.session_id, run.agent_id, run.role, run.mode, run.parent_run_id, run.created_at)
+        self._execute(sql.OPEN_RUN, parts)
+
+    def _append(self, drafts: Sequence[Sealed]) -> int:
+        seq, last_hash = self._head
+        runs, links = self._runs, self._links
+        for sealed in drafts:
+            session_id, _, run_id = sealed.facts[:3]
+            run_seq = 0
+            if run_id is not None:
+                run = (session_id, run_id)
+                last = runs.get(run)
+                runs[run] = run_seq = (self._last_of_run(run) if last is None else last) + 1
+            seq += 1
+            new = link(sealed, seq, run_seq, last_hash)
+            links.append(new)
+            last_hash = new.hash
+            self.weight += len(sealed.payload)
+        self._head = Head(seq, last_hash)
+        return seq
+
+    def _last_of_run(self, run: tuple[str, str]) -> int:
+        row = self._execute(sql.LAST_OF_RUN, (*run, *run)).fetchone()
+        return int(row[0] or 0)
+
+    def _undo(self) -> None:
+        self._links = []
+        self._head = _UNKNOWN
+        self._runs.clear()
+        self._owners.clear()
+        if self.connection.in_transaction:
+            self._execute("ROLLBACK")

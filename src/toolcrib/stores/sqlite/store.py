@@ -1,0 +1,218 @@
+"""The store's front: what `ports.Store` promises, each promise handed to the module that keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from toolcrib.ports import Clock, RunRow, SessionRow, Unit, Verification
+from toolcrib.stores import statements as sql
+from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
+from toolcrib.stores.chain import Link, decode, event_of, seal
+from toolcrib.stores.migrations import steps
+from toolcrib.stores.sqlite import erasure, leases
+from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
+from toolcrib.stores.sqlite.checkpoint import Checkpoint
+from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
+from toolcrib.stores.sqlite.evidence import Evidence
+from toolcrib.stores.sqlite.ledger import Ledger, Ticket
+from toolcrib.stores.sqlite.opening import prepare
+from toolcrib.stores.sqlite.place import doubts
+from toolcrib.stores.sqlite.reader import Reader
+from toolcrib.stores.sqlite.writer import Writer
+from toolcrib.stores.verify import Purge, verify
+from toolcrib.values.context import Document
+from toolcrib.values.event import Event
+from toolcrib.values.identity import Ownership
+
+T = TypeVar("T")
+PATIENCE = 5.0
+_FLUSH_AFTER = 0.02
+_READERS = 2
+_NOTHING = Unit(())
+
+
+def no_crash(point: str) -> None:
+    """The usual answer to a named crash point: go on."""
+
+
+class SqliteStore:
+    """Journal, documents, leases and artifacts in one SQLite file."""
+
+    def __init__(
+        self,
+        path: Path,
+        ledger: Ledger,
+        durability: Durability,
+        clock: Clock,
+        patience: float,
+        artifacts: Callable[[ArtifactRecords], DiskArtifacts],
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._ledger = ledger
+        self._checkpoint = Checkpoint(path)
+        self._reader = Reader(path, patience, _READERS)
+        self._writer = Writer(path, ledger, durability, patience, self._checkpoint, self._announce)
+        self._artifacts = artifacts(ArtifactRecords(self._reader, self._do))
+        self._warnings = doubts(path)
+        self._flush_at = 0.0
+        self._closed = False
+        self._watchers: tuple[tuple[asyncio.AbstractEventLoop, Callable[[int], None]], ...] = ()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        *,
+        durability: Durability,
+        clock: Clock,
+        artifacts_dir: Path | None = None,
+        artifact_bytes: int = MOST_BYTES,
+        patience: float = PATIENCE,
+        crash: Callable[[str], None] = no_crash,
+    ) -> SqliteStore:
+        """Open the store at `path`, making or migrating it first. Blocks for some milliseconds."""
+        path = Path(path)
+        prepare(path, clock, crash, steps())
+        try:
+            ledger = Ledger(connect_writer(path, durability), crash)
+            ledger.file_leftovers()
+        except sqlite3.Error as error:
+            raise explain(error, path) from error
+        folder = artifacts_dir or path.parent / "artifacts"
+        sync = os.fsync if durability is Durability.FULL else None
+
+        def artifacts(records: ArtifactRecords) -> DiskArtifacts:
+            return DiskArtifacts(folder, records, clock, sync, crash, artifact_bytes)
+
+        return cls(path, ledger, durability, clock, patience, artifacts)
+
+    @property
+    def artifacts(self) -> DiskArtifacts:
+        return self._artifacts
+
+    def warnings(self) -> Sequence[str]:
+        """What cannot be trusted about the place where the store lies."""
+        return tuple(self._warnings)
+
+    def append(self, unit: Unit) -> asyncio.Future[int]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[int] = loop.create_future()
+        now = self._clock.now()
+        self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
+        return future
+
+    def queue(self, unit: Unit) -> None:
+        loop = asyncio.get_running_loop()
+        now = self._clock.now()
+        self._writer.hold(Ticket(unit, seal(unit.drafts, now), now, loop, None))
+        if self._flush_at < time.monotonic():
+            self._flush_at = time.monotonic() + _FLUSH_AFTER
+            loop.call_later(_FLUSH_AFTER, self._writer.flush)
+
+    async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
+        if session_id is None:
+            return await self._events(sql.EVENTS_AFTER, after, limit)
+        return await self._events(sql.SESSION_EVENTS_AFTER, session_id, after, limit, session_id, after, limit)
+
+    async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
+        return await self._events(sql.CALL_EVENTS, call_id, session_id, call_id, session_id)
+
+    async def open_calls(self, session_id: str) -> Sequence[Event]:
+        return await self._events(sql.OPEN_CALLS, session_id, session_id)
+
+    async def verify(self, expect: str | None) -> Verification:
+        return await self._reader.read(lambda connection: verify(Evidence(connection), expect))
+
+    async def purge(self, *, session_id: str | None, before: float | None) -> int:
+        """Erase payloads and the artifacts of the same sessions; a record of the purge stays in the chain."""
+        await self._artifacts.forget(session_id, before)
+        await self._do(erasure.filing)
+        if await self._reader.read(lambda connection: erasure.count(connection, session_id, before)) == 0:
+            return 0
+        rules: list[Purge] = []
+        await self._do(erasure.recording(session_id, before, self._clock.now(), rules.append))
+        erased = erasure.Erased()
+        while not erased.done:
+            await self._do(erasure.erasing(rules[-1], erased))
+            erased.advance()
+        await asyncio.to_thread(self._checkpoint.truncate)
+        return erased.payloads
+
+    async def changed(self) -> int:
+        """The newest sequence number, whoever committed it: cheap enough to poll."""
+        return await self._reader.read(lambda connection: int(connection.execute(sql.READ_HEAD).fetchone()[0]))
+
+    def subscribe(self, wake: Callable[[int], None]) -> Callable[[], None]:
+        watcher = (asyncio.get_running_loop(), wake)
+        self._watchers = (*self._watchers, watcher)
+
+        def stop() -> None:
+            self._watchers = tuple(other for other in self._watchers if other is not watcher)
+
+        return stop
+
+    async def load(self, kind: str, key: str) -> Document | None:
+        row = await self._reader.read(lambda connection: connection.execute(sql.READ_DOCUMENT, (kind, key)).fetchone())
+        return Document(kind, key, decode(row[0]), int(row[1])) if row else None
+
+    async def claim(self, session_id: str, *, agent_id: str, project: str, owner: str, ttl: float) -> Ownership:
+        now = self._clock.now()
+        claimed: list[Ownership] = []
+        await self._do(leases.claiming(session_id, agent_id, project, owner, ttl, now, claimed.append))
+        return claimed[-1]
+
+    async def renew(self, ownership: Ownership, ttl: float) -> None:
+        await self._do(leases.renewing(ownership, ttl, self._clock.now()))
+
+    async def release(self, ownership: Ownership, state: str) -> None:
+        await self._do(leases.releasing(ownership, state, self._clock.now()))
+
+    async def sessions(self, *, limit: int) -> Sequence[SessionRow]:
+        return await self._rows(SessionRow, sql.NEWEST_SESSIONS, limit)
+
+    async def session(self, session_id: str) -> SessionRow | None:
+        rows = await self._rows(SessionRow, sql.ONE_SESSION, session_id)
+        return rows[0] if rows else None
+
+    async def runs(self, session_id: str) -> Sequence[RunRow]:
+        return await self._rows(RunRow, sql.SESSION_RUNS, session_id)
+
+    async def close(self) -> None:
+        """Commit what is queued and let go of the file."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._reader.close()
+        self._checkpoint.close()
+        self._ledger.close()
+
+    async def _do(self, work: leases.Work) -> None:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[int] = loop.create_future()
+        self._writer.hold(Ticket(_NOTHING, (), self._clock.now(), loop, future, work))
+        self._writer.ring()  # never on the event loop: the work may touch many rows or files
+        await future
+
+    async def _events(self, statement: str, *parameters: str | int) -> Sequence[Event]:
+        return await self._rows(_event, statement, *parameters)
+
+    async def _rows(self, make: Callable[..., T], statement: str, *parameters: str | int) -> list[T]:
+        return await self._reader.read(lambda db: [make(*row) for row in db.execute(statement, parameters)])
+
+    def _announce(self, seq: int) -> None:
+        for loop, wake in self._watchers:
+            loop.call_soon_threadsafe(wake, seq)
+
+
+def _event(*row: object) -> Event:
+    return event_of(Link._make(row))

@@ -1,0 +1,193 @@
+"""Who commits: the calling thread where that is cheap and free, otherwise the writer thread, all that waits at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from toolcrib.stores.sqlite.checkpoint import Checkpoint
+from toolcrib.stores.sqlite.connection import Durability, explain, is_busy, is_untrustworthy, may_pass
+from toolcrib.stores.sqlite.delivery import deliver
+from toolcrib.stores.sqlite.ledger import Ledger, Ticket
+from toolcrib.values.refusal import StoreError
+
+_MOST_AT_ONCE = 512
+_MOST_KEPT = 10_000
+_CHECKPOINT_WEIGHT = 8 << 20  # bytes of log, roughly
+_MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
+_FIRST_PAUSE = 0.0005
+_LONGEST_PAUSE = 0.02
+
+
+class Writer:
+    """Commits tickets in the order they came. Safe to use from any thread."""
+
+    def __init__(
+        self,
+        path: Path,
+        ledger: Ledger,
+        durability: Durability,
+        patience: float,
+        checkpoint: Checkpoint,
+        announce: Callable[[int], None],
+    ) -> None:
+        self._path = path
+        self._ledger = ledger
+        self._inline = durability is Durability.NORMAL
+        self._patience = patience
+        self._checkpoint = checkpoint
+        self._announce = announce
+        self._waiting: deque[Ticket] = deque()
+        self._kept: list[Ticket] = []
+        self._lock = threading.Lock()  # held by whoever uses the ledger
+        self._bell = threading.Condition()
+        self._rung = False
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._refusing: StoreError | None = None
+
+    def submit(self, ticket: Ticket) -> None:
+        """Commit a ticket after everything that waits, here and now if possible."""
+        self.hold(ticket)
+        self.flush()
+
+    def hold(self, ticket: Ticket) -> None:
+        """Keep a ticket for the next commit."""
+        if self._closed:
+            raise StoreError(f"the store {self._path} is closed")
+        if len(self._waiting) + len(self._kept) > _MOST_KEPT and ticket.future is None:
+            raise StoreError(f"more than {_MOST_KEPT} units wait for the store {self._path}, which does not take them")
+        self._waiting.append(ticket)
+
+    def flush(self) -> None:
+        """See that what waits is committed."""
+        if self._inline and self._waiting and self._ledger.weight < _MOST_WEIGHT:
+            self._commit_here()
+        if self._waiting or self._ledger.weight > _CHECKPOINT_WEIGHT:
+            self.ring()
+
+    def ring(self) -> None:
+        """Let the writer thread commit what waits."""
+        with self._bell:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._serve, name="toolcrib-writer", daemon=True)
+                self._thread.start()
+            self._rung = True
+            self._bell.notify()
+
+    def close(self) -> None:
+        """Commit what waits and stop the thread."""
+        with self._bell:
+            self._closed = True
+            self._rung = True
+            self._bell.notify()
+        if self._thread is not None:
+            self._thread.join()
+        self._commit_waiting()
+        deliver(self._kept)
+
+    def _commit_here(self) -> None:
+        """Commit on the calling thread, if nobody is at it and nothing goes wrong: the rest is the writer thread's."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            batch = self._batch()
+            if self._attempt(batch) is not None:
+                self._waiting.extendleft(reversed(batch))
+                return
+        finally:
+            self._lock.release()
+        deliver(batch)
+
+    def _serve(self) -> None:
+        while True:
+            with self._bell:
+                while not self._rung:
+                    self._bell.wait()
+                self._rung = False
+                closed = self._closed
+            self._commit_waiting()
+            if self._ledger.weight > _CHECKPOINT_WEIGHT:
+                self._copy_log()
+            if closed:
+                return
+
+    def _commit_waiting(self) -> None:
+        while self._waiting:
+            with self._lock:
+                batch = self._batch()
+                self._commit_patiently(batch)
+            deliver(batch)
+
+    def _commit_patiently(self, batch: list[Ticket]) -> None:
+        """Commit a batch, or find out which of its tickets cannot be."""
+        deadline = time.monotonic() + self._patience
+        pause = _FIRST_PAUSE
+        while (error := self._attempt(batch)) is not None:
+            if not is_busy(error):
+                self._give_up(batch, error)
+                return
+            if time.monotonic() > deadline:
+                self._postpone(batch, error)
+                return
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _batch(self) -> list[Ticket]:
+        batch, self._kept = self._kept, []
+        waiting = self._waiting
+        while waiting and len(batch) < _MOST_AT_ONCE:
+            batch.append(waiting.popleft())
+        return batch
+
+    def _attempt(self, batch: list[Ticket]) -> Exception | None:
+        if not batch:
+            return None
+        if self._refusing is not None:
+            _fail(batch, self._refusing)
+            return None
+        try:
+            self._ledger.commit(batch)
+        except Exception as error:  # whatever it is: no caller may wait for ever because of it
+            return error
+        self._announce(self._ledger.head.seq)
+        return None
+
+    def _give_up(self, batch: list[Ticket], error: Exception) -> None:
+        if is_untrustworthy(error):
+            _fail(batch, self._distrust(error))
+        elif len(batch) > 1:
+            for ticket in batch:  # one of them is the cause: the others must not pay for it
+                alone = [ticket]
+                self._commit_patiently(alone)
+            batch[:] = [ticket for ticket in batch if ticket not in self._kept]
+        elif may_pass(error):
+            self._postpone(batch, error)
+        else:
+            _fail(batch, explain(error, self._path))
+
+    def _postpone(self, batch: list[Ticket], error: Exception) -> None:
+        """Fail those who wait for an answer; keep what was queued without one, to go with a later commit."""
+        _fail(batch, explain(error, self._path))
+        self._kept.extend(ticket for ticket in batch if ticket.future is None)
+        batch[:] = [ticket for ticket in batch if ticket.future is not None]
+
+    def _copy_log(self) -> None:
+        weight = self._ledger.weight
+        error = self._checkpoint.run(self._lock, self._ledger)
+        with self._lock:
+            self._ledger.weight -= weight
+        if error is not None:
+            self._distrust(error)
+
+    def _distrust(self, error: Exception) -> StoreError:
+        self._refusing = StoreError(f"{explain(error, self._path)}; no more writes are accepted until then")
+        return self._refusing
+
+
+def _fail(batch: list[Ticket], error: StoreError) -> None:
+    for ticket in batch:
+        ticket.outcome = error

@@ -1,0 +1,169 @@
+"""The SQL that every database understands; parameters are written `?` and renamed by the dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolcrib.values.event import TERMINAL
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The few words in which databases differ."""
+
+    name: str
+    parameter: str
+    big_integer: str
+    real: str
+    binary: str
+    clustered: str
+    lock_row: str
+
+    def sql(self, text: str) -> str:
+        """A shared statement in this database's words."""
+        return text.replace("?", self.parameter) if self.parameter != "?" else text
+
+    def schema(self, text: str) -> str:
+        """A migration in this database's words."""
+        words = {
+            "{BIGINT}": self.big_integer,
+            "{REAL}": self.real,
+            "{BINARY}": self.binary,
+            "{CLUSTERED}": self.clustered,
+        }
+        for word, meaning in words.items():
+            text = text.replace(word, meaning)
+        return text
+
+
+# SQLite needs no row lock: BEGIN IMMEDIATE has locked the file. "INTEGER" makes the key the row id itself.
+SQLITE = Dialect("sqlite", "?", "INTEGER", "REAL", "BLOB", "WITHOUT ROWID", "")
+POSTGRES = Dialect("postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", "", " FOR UPDATE")
+
+COLUMNS = (
+    "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call_id, created_at,"
+    " payload, salt, digest, prev_hash, hash"
+)
+_TERMINAL = ", ".join(f"'{kind.value}'" for kind in sorted(TERMINAL))
+
+READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
+MOVE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
+ADD_EVENT = f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+HASH_AT = "SELECT hash FROM events WHERE seq = ?"
+
+# `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.
+_UNFILED = "FROM events WHERE seq > (SELECT seq FROM filed)"
+FILE_EVENTS = (
+    f"INSERT INTO session_events (session_id, seq, call_id) SELECT session_id, seq, call_id {_UNFILED}"
+    " ORDER BY session_id, seq"
+)
+FILE_RUNS = (
+    f"INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, max(run_seq) {_UNFILED}"
+    " AND run_id IS NOT NULL GROUP BY session_id, run_id"
+    " ON CONFLICT (session_id, run_id) DO UPDATE SET run_seq = excluded.run_seq"
+)
+MOVE_FILED = "UPDATE filed SET seq = (SELECT seq FROM head WHERE one = 1) WHERE one = 1"
+UNFILED = "SELECT head.seq - filed.seq FROM head, filed WHERE head.one = 1 AND filed.one = 1"
+MISFILED = (
+    "SELECT min(seq) FROM (SELECT seq, session_id, call_id FROM events WHERE seq <= (SELECT seq FROM filed)"
+    " EXCEPT SELECT seq, session_id, call_id FROM session_events) AS unfound"
+)
+LAST_OF_RUN = (
+    "SELECT max(run_seq) FROM (SELECT run_seq FROM run_heads WHERE session_id = ? AND run_id = ?"
+    f" UNION ALL SELECT run_seq {_UNFILED} AND session_id = ? AND run_id = ?) AS numbers"
+)
+RUNS_SINCE = (
+    "SELECT session_id, run_id, max(run_seq) FROM events WHERE seq > ? AND run_id IS NOT NULL"
+    " GROUP BY session_id, run_id"
+)
+
+EVENTS_AFTER = f"SELECT {COLUMNS} FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+SESSION_EVENTS_AFTER = (
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM (SELECT seq FROM session_events"
+    " WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?) AS first"
+    f" UNION ALL SELECT seq {_UNFILED} AND session_id = ? AND +seq > ?) ORDER BY seq LIMIT ?"
+)
+CALL_EVENTS = (
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM session_events WHERE call_id = ? AND session_id = ?"
+    f" UNION ALL SELECT seq {_UNFILED} AND call_id = ? AND session_id = ?) ORDER BY seq"
+)
+_OF_SESSION = (
+    f"seq IN (SELECT seq FROM session_events WHERE session_id = ? UNION ALL SELECT seq {_UNFILED} AND session_id = ?)"
+)
+_STARTED = "max(CASE WHEN type = 'tool_started' THEN seq END)"
+OPEN_CALLS = (
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT {_STARTED} FROM events WHERE {_OF_SESSION}"
+    " AND call_id IS NOT NULL GROUP BY call_id"
+    f" HAVING coalesce(max(CASE WHEN type IN ({_TERMINAL}) THEN seq END), 0) < {_STARTED}) ORDER BY seq"
+)
+EVENTS_OF_TYPE = f"SELECT {COLUMNS} FROM events WHERE {_OF_SESSION} AND type = ? ORDER BY seq"
+BROKEN_RUNS = (
+    "SELECT run_id, min(seq) FROM events WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
+    " HAVING min(run_seq) <> 1 OR max(run_seq) <> count(*) OR count(DISTINCT run_seq) <> count(*) LIMIT 100"
+)
+HEAD_AND_LAST = "SELECT seq, hash, (SELECT max(seq) FROM events) FROM head WHERE one = 1"
+
+READ_DOCUMENT = "SELECT body, version FROM documents WHERE kind = ? AND document_key = ?"
+ADD_DOCUMENT = (
+    "INSERT INTO documents (kind, document_key, body, version, updated_at) VALUES (?, ?, ?, 1, ?)"
+    " ON CONFLICT (kind, document_key) DO NOTHING"
+)
+CHANGE_DOCUMENT = (
+    "UPDATE documents SET body = ?, version = version + 1, updated_at = ?"
+    " WHERE kind = ? AND document_key = ? AND version = ?"
+)
+
+OPEN_RUN = (
+    "INSERT INTO runs (run_id, session_id, agent_id, role, mode, parent_run_id, state, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, 'open', ?) ON CONFLICT (run_id) DO NOTHING"
+)
+CLOSE_RUN = "UPDATE runs SET state = 'closed', end_reason = ?, ended_at = ? WHERE run_id = ? AND state = 'open'"
+SESSION_RUNS = (
+    "SELECT run_id, session_id, agent_id, role, mode, parent_run_id, state, end_reason, created_at, ended_at"
+    " FROM runs WHERE session_id = ? ORDER BY created_at, run_id"
+)
+
+READ_LEASE = "SELECT owner, epoch, lease_until FROM sessions WHERE session_id = ?"
+ADD_SESSION = (
+    "INSERT INTO sessions (session_id, agent_id, project, state, owner, epoch, lease_until, created_at)"
+    " VALUES (?, ?, ?, 'active', ?, 1, ?, ?)"
+)
+TAKE_SESSION = (
+    "UPDATE sessions SET owner = ?, epoch = ?, lease_until = ?, agent_id = ?, project = ?, state = 'active'"
+    " WHERE session_id = ?"
+)
+RENEW_LEASE = "UPDATE sessions SET lease_until = ? WHERE session_id = ? AND owner = ? AND epoch = ?"
+RELEASE_LEASE = (
+    "UPDATE sessions SET owner = NULL, lease_until = 0, state = ? WHERE session_id = ? AND owner = ? AND epoch = ?"
+)
+_SESSION = (
+    "SELECT session_id, agent_id, project, state, owner, epoch, lease_until, created_at,"
+    " (SELECT count(*) FROM session_events WHERE session_events.session_id = sessions.session_id)"
+    f" + (SELECT count(*) {_UNFILED} AND events.session_id = sessions.session_id) FROM sessions"
+)
+ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
+NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
+
+COUNT_PAYLOADS = "SELECT count(*) FROM events WHERE {conditions}"
+SOME_PAYLOADS = "SELECT seq FROM events WHERE {conditions} ORDER BY seq LIMIT ?"
+ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL WHERE seq = ?"
+
+ADD_ARTIFACT = (
+    "INSERT INTO artifacts (artifact_id, size, mime_type, complete, created_at) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (artifact_id) DO NOTHING"
+)
+ADD_USE = "INSERT INTO artifact_uses (artifact_id, session_id, call_id, created_at) VALUES (?, ?, ?, ?)"
+ONE_ARTIFACT = "SELECT artifact_id, size, mime_type, complete, created_at FROM artifacts WHERE artifact_id = ?"
+DROP_USES_BEFORE = "DELETE FROM artifact_uses WHERE created_at < ?"
+DROP_SESSION_USES = "DELETE FROM artifact_uses WHERE session_id = ? AND created_at < ?"
+DROP_ARTIFACT_USES = "DELETE FROM artifact_uses WHERE artifact_id = ?"
+ARTIFACTS_BY_USE = (
+    "SELECT artifacts.artifact_id, size FROM artifacts JOIN artifact_uses"
+    " ON artifact_uses.artifact_id = artifacts.artifact_id"
+    " GROUP BY artifacts.artifact_id, size ORDER BY max(artifact_uses.created_at) DESC, artifacts.artifact_id"
+)
+UNUSED_ARTIFACTS = (
+    "SELECT artifact_id FROM artifacts WHERE NOT EXISTS"
+    " (SELECT 1 FROM artifact_uses WHERE artifact_uses.artifact_id = artifacts.artifact_id) LIMIT ?"
+)
+DROP_ARTIFACT = "DELETE FROM artifacts WHERE artifact_id = ?"
