@@ -20,7 +20,9 @@ CATALOG = [
     Entry("code.delete_file", "Delete a file.", category="FileSystem"),
     Entry("weather.current", "Current weather of a city.", input_schema=parameters(city="Name of the city")),
     Entry("weather.forecast", "Forecast of temperature and rain for a city.", tags=("meteorology",)),
-    Entry("mail.send", "Send an email.", input_schema=parameters(recipient="Address of the addressee", body="The text")),
+    Entry(
+        "mail.send", "Send an email.", input_schema=parameters(recipient="Address of the addressee", body="The text")
+    ),
     Entry("calc.add", "Add two numbers."),
     Entry("clock.now", "The time in a time zone.", metadata={"family": "chronometry", "toolkit": "Everyday"}),
     Entry("web.hook", "Call an address when something happens."),

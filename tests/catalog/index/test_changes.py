@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.catalog.index.catalog import CATALOG
+
 from toolcrib.catalog.index import Entry, SnapshotError, ToolIndex
 
 QUERIES = ("read a file", "FileRead", "create_issue", "weather in the city", "sned mail", "erase", "new pull request")
@@ -42,9 +42,9 @@ def test_removing_what_is_not_there_is_an_error() -> None:
 
 def test_a_changed_tool_is_found_by_its_new_words_only() -> None:
     index = ToolIndex.build(CATALOG)
-    index.add(Entry("calc.add", "Sum of quantities.", aliases=("totals",)))
+    index.add(Entry("calc.add", "Sum of pebbles.", aliases=("totals",)))
     assert [hit.name for hit in index.search("totals", limit=1)] == ["calc.add"]
-    assert "calc.add" not in {hit.name for hit in index.search("two numbers")}
+    assert "calc.add" not in {hit.name for hit in index.search("numbers")}
 
 
 def test_a_snapshot_comes_back_whole_and_can_be_changed() -> None:
@@ -59,7 +59,9 @@ def test_a_snapshot_comes_back_whole_and_can_be_changed() -> None:
     assert ToolIndex.from_snapshot(loaded.snapshot()).search("head") == index.search("head")
 
 
-@pytest.mark.parametrize("spoil", [lambda data: b"", lambda data: data[:-1], lambda data: b"x" + data[1:], lambda data: data[:200]])
-def test_a_damaged_snapshot_is_refused(spoil) -> None:  # noqa: ANN001
+@pytest.mark.parametrize(
+    "spoil", [lambda data: b"", lambda data: data[:-1], lambda data: b"x" + data[1:], lambda data: data[:200]]
+)
+def test_a_damaged_snapshot_is_refused(spoil) -> None:
     with pytest.raises(SnapshotError):
         ToolIndex.from_snapshot(spoil(ToolIndex.build(CATALOG).snapshot()))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from tests.catalog.index.catalog import CATALOG
+
 from toolcrib.catalog.index import Entry, ToolIndex
 from toolcrib.catalog.index.embed import Vectors
 from toolcrib.catalog.index.minilm import Floats, gelu, read_safetensors, split_words, word_pieces
@@ -26,7 +26,9 @@ class TopicEncoder:
 
     def encode(self, texts: Sequence[str]) -> Floats:
         self.encoded += texts
-        rows = np.array([[sum(word in text.lower() for word in topic) for topic in TOPICS] for text in texts], np.single)
+        rows = np.array(
+            [[sum(word in text.lower() for word in topic) for topic in TOPICS] for text in texts], np.single
+        )
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
@@ -54,7 +56,17 @@ def test_a_text_is_encoded_once_and_then_read_from_the_cache(tmp_path: Path) -> 
 
 
 def test_words_are_split_as_the_encoder_was_trained() -> None:
-    assert list(split_words("Hello, Wörld! get_file 読む")) == ["hello", ",", "world", "!", "get", "_", "file", "読", "む"]
+    assert list(split_words("Hello, Wörld! get_file 読む")) == [
+        "hello",
+        ",",
+        "world",
+        "!",
+        "get",
+        "_",
+        "file",
+        "読",
+        "む",
+    ]
 
 
 @pytest.mark.parametrize(("word", "numbers"), [("unhappy", [1, 2]), ("happy", [3]), ("unx", [0]), ("x" * 200, [0])])

@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
-
 from tests.catalog.index.catalog import CATALOG
+
 from toolcrib.catalog.index import Arithmetic, Entry, Hit, Kind, ToolIndex
 from toolcrib.values.spec import ToolSpec
 
@@ -42,7 +42,7 @@ def names(hits: list[Hit]) -> list[str]:
         ("tranlsate this", "translate"),
         ("investigating questions", "researcher"),
         ('please run "weather.current" for me', "weather.current"),
-        ("write to bob@example.com", "mail.send"),
+        ("reach bob@example.com", "mail.send"),
     ],
 )
 def test_the_best_answer_comes_first(query: str, first: str) -> None:
@@ -55,7 +55,7 @@ def test_a_hit_says_why_it_was_found() -> None:
         for query in ("calc.add", "OpenPR", "write_file", "erase it", "tranlsate", "use calc.add here")
     } == {
         "calc.add": "exact name; name: add; group: calc",
-        "OpenPR": "exact alias; description: Open; alias: OpenPR; name: OpenPR (synonym)",
+        "OpenPR": "exact alias; alias: OpenPR",
         "write_file": "exact name without its group; name: write, file",
         "erase it": "name: erase (synonym)",
         "tranlsate": "name: tranlsate (respelt)",
@@ -79,7 +79,9 @@ def test_a_last_part_that_two_tools_share_finds_both() -> None:
     assert set(names(INDEX.search("create_issue", limit=2))) == {"github.create_issue", "gitlab.create_issue"}
 
 
-@pytest.mark.parametrize("allowed", [{"code.write_file", "calc.add"}, lambda name: name in ("code.write_file", "calc.add")])
+@pytest.mark.parametrize(
+    "allowed", [{"code.write_file", "calc.add"}, lambda name: name in ("code.write_file", "calc.add")]
+)
 def test_results_hold_only_what_the_caller_may_use(allowed: set[str]) -> None:
     for query in ("read a file", "code.read_file", "cat", "file"):
         assert set(names(INDEX.search(query, allowed=allowed))) <= {"code.write_file", "calc.add"}

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.catalog.index.catalog import CATALOG
+
 from toolcrib.catalog.index import ToolIndex, UsageMemory
 
 INDEX = ToolIndex.build(CATALOG)
@@ -46,7 +46,9 @@ def test_a_memory_is_bounded_and_keeps_the_newest(steps: list[tuple[str, str]]) 
         memory.remember(name, query)
         assert dict(memory.past) == before
         memory = memory.remember(name, query)
-    assert all(0 < len(queries) <= 10 and all(0 < len(query) <= 400 for query in queries) for queries in memory.past.values())
+    assert all(
+        0 < len(queries) <= 10 and all(0 < len(query) <= 400 for query in queries) for queries in memory.past.values()
+    )
     said = [" ".join(query.split())[:400] for _, query in steps]
     if steps and said[-1]:
         assert memory.past[steps[-1][0]][-1] == said[-1]

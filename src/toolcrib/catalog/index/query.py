@@ -32,6 +32,16 @@ class Words(NamedTuple):
     """Term → the word it came from."""
 
 
+class Reason(NamedTuple):
+    """Why a term was looked for: the request's word, and how it came to the term."""
+
+    spelt: str
+    way: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.spelt} ({self.way})" if self.way else self.spelt
+
+
 class Query(NamedTuple):
     """A request ready to be scored."""
 
@@ -39,8 +49,7 @@ class Query(NamedTuple):
     """Per word of the request: known terms for it → what a document gains by holding one; the best one counts."""
     weights: dict[str, float]
     """All those terms with their weights."""
-    reasons: dict[str, str]
-    """All those terms → the request's word for each, as `Hit.why` shows it."""
+    reasons: dict[str, Reason]
     words: Words
 
 
@@ -68,22 +77,22 @@ def weigh_query(
     """Weigh each word by rarity, with its synonyms more lightly; an unknown word stands for its near spellings."""
     lexicon = Lexicon(postings, documents, synonyms, spelling)
     concepts: list[dict[str, float]] = []
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     guesses = 0
     for term, stress in words.stress.items():
         if term in postings or term in synonyms:
             concept = lexicon.related(term, stress, words)
-            reason = f"{words.spelt[term]} (synonym)"
+            reason = Reason(words.spelt[term], "synonym")
         elif guesses < GUESS_LIMIT and _is_guessable(term, words):
             guesses += 1
             concept = lexicon.respelt(term, stress)
-            reason = f"{words.spelt[term]} (respelt)"
+            reason = Reason(words.spelt[term], "respelt")
         else:
             continue
         concepts.append(concept)
         for other in concept:
             if other == term:
-                reasons[other] = words.spelt[term]
+                reasons[other] = Reason(words.spelt[term])
             else:
                 reasons.setdefault(other, reason)
     return _without_faint(concepts, reasons, words)
@@ -119,7 +128,7 @@ def _is_guessable(term: str, words: Words) -> bool:
     return term.isalpha() and len(term) >= (SHORT if len(words.stress) > 3 else 3)
 
 
-def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, str], words: Words) -> Query:
+def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, Reason], words: Words) -> Query:
     """Leave out what cannot decide: words that stand nearly everywhere cost much to add up and change little."""
     concepts = sorted((concept for concept in concepts if concept), key=lambda concept: -max(concept.values()))
     least = FAINT * max(concepts[0].values()) if concepts else 0.0

@@ -71,11 +71,13 @@ def explain(slot: int, rank: Rank, query: Query, scores: Scores, postings: Posti
     """Why a slot was found, in a few words."""
     reasons = [RANK_REASONS[rank]] if rank else []
     by_field: dict[str, list[str]] = {}
-    heaviest = sorted(query.weights, key=lambda term: (-query.weights[term], term))
-    for term in heaviest:
+    explained: set[str] = set()
+    for term in sorted(query.weights, key=lambda term: (-query.weights[term], term)):
         number = postings.field_of(term, slot)
-        if number is not None:
-            by_field.setdefault(FIELDS[number].label, []).append(query.reasons[term])
+        reason = query.reasons[term]
+        if number is not None and reason.spelt not in explained:
+            explained.add(reason.spelt)
+            by_field.setdefault(FIELDS[number].label, []).append(str(reason))
     reasons += [f"{label}: {', '.join(terms[:REASONS])}" for label, terms in by_field.items()]
     if slot in scores.usage:
         reasons.append("used for a similar request")

@@ -49,11 +49,11 @@ def key_of(text: str) -> str:
 
 
 def fold(word: str) -> str:
-    """Lower case, without accents or width variants."""
+    """Lower case, without accents or width variants; letters and digits only, though some signs unfold into phrases."""
     if word.isascii():
         return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    unfolded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
+    return "".join(letter for letter in unfolded if letter.isalnum())
 
 
 def _remember(cache: dict[str, Terms], word: str, terms: Terms) -> Terms:
@@ -65,7 +65,8 @@ def _remember(cache: dict[str, Terms], word: str, terms: Terms) -> Terms:
 def _terms_of(word: str) -> Terms:
     word = word[:WORD_LIMIT]
     if not word.isascii():
-        return _foreign_terms(fold(word))
+        folded = fold(word)
+        return _foreign_terms(folded) if folded else ()
     if word.islower() or word.isdigit() or word.istitle() or word.isupper():
         return _simple_terms(word.lower())
     pieces = [piece.lower() for piece in PIECE.findall(word)]
