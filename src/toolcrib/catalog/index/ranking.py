@@ -10,7 +10,7 @@ from toolcrib.catalog.index.postings import Postings
 from toolcrib.catalog.index.query import Query
 
 NAME_COVERAGE = 0.2
-USAGE_SHARE = 0.55
+USAGE_SHARE = 0.5
 MEANING_SHARE = 0.35
 LEAST_MEANING = 0.25
 REASONS = 6
@@ -49,7 +49,8 @@ def fuse(scores: Scores, called: Mapping[int, Rank]) -> dict[int, float]:
     base = scores.lexical
     if scores.meaning:
         near = {slot: score for slot, score in scores.meaning.items() if score >= LEAST_MEANING or slot in base}
-        base = _convex(base, near, MEANING_SHARE)
+        nearest = max(LEAST_MEANING, *near.values()) if near else 1.0
+        base = _convex(base, {slot: score / nearest for slot, score in near.items()}, MEANING_SHARE)
     if scores.usage:
         base = _convex(base, scores.usage, USAGE_SHARE)
     highest = max(1.0, *base.values()) if base else 1.0

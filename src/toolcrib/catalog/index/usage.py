@@ -15,8 +15,8 @@ from toolcrib.catalog.index.words import Analyzer
 QUERIES_PER_TOOL = 10
 TOOL_LIMIT = 2_000
 QUERY_LENGTH = 400
-FURTHER = 0.7
-SHARPNESS = 1.2
+NEAREST = 3
+SHARPNESS = 1.6
 
 Best = Callable[[list[Gain], int, int], list[Candidate]]
 
@@ -64,13 +64,13 @@ class Recollection:
                 self._postings.post(word, slot, weight, 0)
 
     def likeness(self, words: dict[str, float], best: Best) -> dict[str, float]:
-        """Tool → how much the words resemble its past queries: the nearest counts whole, the next two in part."""
+        """Tool → how much the words resemble its past queries: the nearest three count."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
         found = best(self._postings.gains({word: weight} for word, weight in known.items()), 60, len(self._owners))
         per_tool: dict[str, list[float]] = {}
         for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
             per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score**SHARPNESS)
-        return {name: scores[0] + FURTHER * sum(scores[1:3]) for name, scores in per_tool.items()}
+        return {name: sum(scores[:NEAREST]) for name, scores in per_tool.items()}
 
     def _direction(self, words: dict[str, float]) -> dict[str, float]:
         """Words weighed by rarity, scaled to length one."""
