@@ -110,8 +110,9 @@ def _print_recall(title: str, engines: dict[str, Rankings], sets: Sequence[Set],
                 values.append(sum(scores) / len(scores))
             cells.append(f"{means['own'][-1]:.3f} / {means['all'][-1]:.3f}")
         bfcl = sum(one.name.startswith("bfcl") for one in sets)
-        for some in (len(sets), bfcl):
-            cells.append(" / ".join(f"{sum(values[:some]) / some:.3f}" for values in means.values()))
+        cells += [
+            " / ".join(f"{sum(values[:some]) / some:.3f}" for values in means.values()) for some in (len(sets), bfcl)
+        ]
         print(f"| {label} | " + " | ".join(cells) + " |")
     print()
 

@@ -252,5 +252,4 @@ PYPI = (
     Server("alpaca-mcp-server", "alpaca-mcp-server", ("serve",), env={"ALPACA_API_KEY": KEY, "ALPACA_SECRET_KEY": KEY}),
     Server("mcp-nixos", "mcp-nixos"),
     Server("mcp-pandoc", "mcp-pandoc"),
-    Server("binance-mcp-server", "binance-mcp-server", env={"BINANCE_API_KEY": KEY, "BINANCE_API_SECRET": KEY}),
 )
