@@ -35,6 +35,18 @@ def test_an_index_that_was_changed_equals_one_built_anew(changes: list[tuple[boo
         assert index.search(query) == fresh.search(query)
 
 
+def test_a_definition_without_a_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="without a name"):
+        ToolIndex.build([Entry("", "Nameless.")])
+
+
+def test_names_without_letters_are_kept_apart_and_can_be_removed() -> None:
+    index = ToolIndex.build([Entry("---", "Draw a line."), Entry("+++", "Add a line.", aliases=("***",))])
+    index = ToolIndex.from_snapshot(index.snapshot())
+    index.remove("+++")
+    assert [hit.name for hit in index.search("line")] == ["---"]
+
+
 def test_removing_what_is_not_there_is_an_error() -> None:
     with pytest.raises(KeyError):
         ToolIndex.build(CATALOG).remove("no.such_tool")

@@ -90,7 +90,9 @@ class Document:
 
 
 def read_document(spec: Described, analyzer: Analyzer) -> Document:
-    """Weigh every term of a definition."""
+    """Weigh every term of a definition; raises ValueError for one without a name."""
+    if not spec.name:
+        raise ValueError("a definition without a name cannot be indexed")
     groups, leaf = _split_name(spec.name)
     aliases = _texts(getattr(spec, "aliases", ()))
     leaf_terms = analyzer.name_terms(leaf)
