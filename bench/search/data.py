@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.search.servers import harvest
+from bench.search.servers import PYTHON, harvest
 
 HERE = Path(__file__).parent
 HOME = HERE.parents[1] / ".bench" / "search"
@@ -176,9 +176,7 @@ def _bfcl_folder() -> Path:
     folder = HOME / "bfcl" / "bfcl_eval" / "data"
     if not folder.exists():
         wheels = HOME / "wheels"
-        subprocess.run(
-            [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(wheels), BFCL], check=True
-        )
+        subprocess.run([PYTHON, "-m", "pip", "download", "-q", "--no-deps", "-d", str(wheels), BFCL], check=True)
         with zipfile.ZipFile(next(wheels.glob("bfcl_eval*.whl"))) as wheel:
             wheel.extractall(HOME / "bfcl")
     return folder

@@ -4,7 +4,6 @@ import json
 import re
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -60,10 +59,7 @@ def rank_with_peers(pools: dict[str, Sequence[Tool]], runs: dict[str, tuple[str,
     answers: dict[str, dict] = {}
     for peer in PEERS:
         environment = ROOT / ".bench" / peer
-        pins = f"bench/peers/requirements/{peer}.txt"
-        subprocess.run(
-            [sys.executable, str(ROOT / "scripts/environment.py"), f".bench/{peer}", pins], check=True, cwd=ROOT
-        )
+        subprocess.run(["make", "-s", f".bench/{peer}"], check=True, cwd=ROOT)
         script = Path(__file__).with_name("peer_engines.py")
         rankings = HOME / f"{peer}.json"
         command = [environment / "bin" / "python", script, peer, HOME / "jobs.json", rankings]

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 START_LIMIT = 60.0
+# The interpreter that .venv was made from: it has pip.
+PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def install_npm(server: Server, home: Path) -> Path:
 
 def install_pypi(server: Server, home: Path) -> Path:
     prefix = home / "pypi" / slug(server.package)
-    run([sys.executable, "-m", "venv", str(prefix)])
+    run([PYTHON, "-m", "venv", str(prefix)])
     run([str(prefix / "bin" / "pip"), "install", "-q", "--no-compile", server.package])
     return prefix / "bin" / server.command
 
