@@ -55,18 +55,22 @@ def rank_with_peers(pools: dict[str, Sequence[Tool]], runs: dict[str, tuple[str,
         "pools": {name: [_plain(tool) for tool in tools] for name, tools in pools.items()},
         "runs": {name: {"pool": pool, "texts": texts} for name, (pool, texts) in runs.items()},
     }
-    (HOME / "jobs.json").write_text(json.dumps(jobs))
-    answers: dict[str, dict] = {}
-    for peer in PEERS:
-        environment = ROOT / ".bench" / peer
+    jobs_path = HOME / "jobs.json"
+    text = json.dumps(jobs)
+    if not jobs_path.exists() or jobs_path.read_text() != text:
+        jobs_path.write_text(text)
+    return {answer["label"]: answer["rankings"] for answer in (_ask_peer(peer, jobs_path) for peer in PEERS)}
+
+
+def _ask_peer(peer: str, jobs: Path) -> dict:
+    """A peer's answers to the jobs; they take minutes and do not change, so they are kept until the jobs change."""
+    rankings = HOME / f"{peer}.json"
+    if not rankings.exists() or rankings.stat().st_mtime < jobs.stat().st_mtime:
         subprocess.run(["make", "-s", f".bench/{peer}"], check=True, cwd=ROOT)
-        script = Path(__file__).with_name("peer_engines.py")
-        rankings = HOME / f"{peer}.json"
-        command = [environment / "bin" / "python", script, peer, HOME / "jobs.json", rankings]
+        python = ROOT / ".bench" / peer / "bin" / "python"
+        command = [python, Path(__file__).with_name("peer_engines.py"), peer, jobs, rankings]
         subprocess.run([str(part) for part in command], check=True)
-        answer = json.loads(rankings.read_text())
-        answers[answer["label"]] = answer["rankings"]
-    return answers
+    return json.loads(rankings.read_text())
 
 
 def remember(sets: Sequence[Set], is_past: Callable[[str], bool]) -> UsageMemory:

@@ -39,7 +39,7 @@ def pydantic_ai_keywords(tools: list[dict]) -> Engine:
     from pydantic_ai.toolsets._tool_search import keywords_search_fn
 
     definitions = [
-        ToolDefinition(tool["name"], description=tool["description"], parameters_json_schema=tool["input_schema"])
+        ToolDefinition(name=tool["name"], description=tool["description"], parameters_json_schema=tool["input_schema"])
         for tool in tools
     ]
     return lambda text: keywords_search_fn(None, [text], definitions)[:LIMIT]

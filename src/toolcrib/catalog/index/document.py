@@ -83,7 +83,7 @@ class Document:
     weights: dict[str, float]
     """Term → saturated weight in 0..1."""
     fields: dict[str, int]
-    """Term → the first of FIELDS in which it stands."""
+    """Term → the first of FIELDS in which it stands; in the order of `weights`."""
     name_terms: tuple[str, ...]
     """The distinct words of the name's last part."""
     keys: Keys
@@ -191,7 +191,7 @@ def _schema_texts(schema: object) -> tuple[list[str], list[str]]:
         if not pending:
             break
         node = pending.pop(0)
-        if isinstance(node, Mapping):
+        if isinstance(node, dict | Mapping):
             _visit(cast("Mapping[str, object]", node), names, helps, pending)
     return names, helps
 
@@ -204,12 +204,12 @@ def _visit(node: Mapping[str, object], names: list[str], helps: list[str], pendi
     if isinstance(choices, list | tuple):
         helps.extend(choice for choice in cast("Sequence[object]", choices)[:20] if isinstance(choice, str))
     properties = node.get("properties")
-    if isinstance(properties, Mapping):
+    if isinstance(properties, dict | Mapping):
         for name, child in cast("Mapping[str, object]", properties).items():
             names.append(name)
             pending.append(child)
     items = node.get("items")
-    if isinstance(items, Mapping):
+    if isinstance(items, dict | Mapping):
         pending.append(cast("object", items))
     for key in ("anyOf", "oneOf", "allOf"):
         branches = node.get(key)

@@ -11,8 +11,6 @@ from collections.abc import Iterable, KeysView, Mapping
 from itertools import count
 from typing import NamedTuple
 
-from toolcrib.catalog.index.document import Document
-
 
 class Column(NamedTuple):
     """The postings of one term, as three arrays of equal length."""
@@ -49,25 +47,23 @@ class Postings:
             column = self._columns[term] = self._packed.column(column)
         return column
 
-    def insert(self, slot: int, document: Document) -> None:
-        fields = document.fields
-        for term, weight in document.weights.items():
-            self.post(term, slot, weight, fields[term])
-
-    def post(self, term: str, slot: int, weight: float, field: int) -> None:
-        column = self._columns.get(term)
-        if column is None:
-            column = self._columns[term] = Column(array("q"), array("f"), array("B"))
-        slots, weights, places = self.column(term) if isinstance(column, int) else column
-        if not slots or slots[-1] < slot:
-            slots.append(slot)
-            weights.append(weight)
-            places.append(field)
-        else:
-            at = bisect_left(slots, slot)
-            slots.insert(at, slot)
-            weights.insert(at, weight)
-            places.insert(at, field)
+    def insert(self, slot: int, weights: Iterable[tuple[str, float]], fields: Iterable[int]) -> None:
+        """Post a document's terms, given with weight and field in the same order."""
+        columns = self._columns
+        for (term, weight), field in zip(weights, fields, strict=True):
+            column = columns.get(term)
+            if column is None:
+                column = columns[term] = Column(array("q"), array("f"), array("B"))
+            slots, shares, places = self.column(term) if isinstance(column, int) else column
+            if slots and slots[-1] > slot:
+                at = bisect_left(slots, slot)
+                slots.insert(at, slot)
+                shares.insert(at, weight)
+                places.insert(at, field)
+            else:
+                slots.append(slot)
+                shares.append(weight)
+                places.append(field)
 
     def delete(self, slot: int) -> None:
         """Take a document out, and with it the terms that no other document holds."""

@@ -26,6 +26,8 @@ def _without_plural(word: str) -> str:
 
 def _without_ending(word: str) -> str:
     """Drop -ing and -ed where a vowel stays, undoing the doubled consonant (`stopping` → `stop`)."""
+    if word[-1] not in "gd":
+        return word
     for ending in ("ing", "ed"):
         root = word.removesuffix(ending)
         if root != word and len(root) >= 3 and _has_vowel(root):

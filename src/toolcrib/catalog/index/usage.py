@@ -6,6 +6,7 @@ A memory is a plain value, bounded and easy to erase. Where it comes from, and w
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from types import MappingProxyType
 
 from toolcrib.catalog.index.postings import Candidate, Gain, Postings
@@ -60,8 +61,8 @@ class Recollection:
         self._postings = Postings()
         self._rarity = _rarities([words for _, words in past], catalog, documents)
         for slot, (_, words) in enumerate(past):
-            for word, weight in self._direction(words).items():
-                self._postings.post(word, slot, weight, 0)
+            direction = self._direction(words)
+            self._postings.insert(slot, direction.items(), repeat(0, len(direction)))
 
     def likeness(self, words: dict[str, float], best: Best) -> dict[str, float]:
         """Tool → how much the words resemble its past queries: the nearest three count."""
