@@ -82,8 +82,8 @@ class Document:
     kind: Kind
     weights: dict[str, float]
     """Term → saturated weight in 0..1."""
-    fields: dict[str, int]
-    """Term → the first of FIELDS in which it stands; in the order of `weights`."""
+    fields: bytes
+    """For each term, in the order of `weights`, the first of FIELDS in which it stands."""
     name_terms: tuple[str, ...]
     """The distinct words of the name's last part."""
     keys: Keys
@@ -97,18 +97,15 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
     aliases = _texts(getattr(spec, "aliases", ()))
     leaf_terms = analyzer.name_terms(leaf)
     totals: dict[str, float] = {}
-    places: dict[str, int] = {}
+    fields = bytearray()
     for number, (part, terms) in enumerate(
         zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)
     ):
         if terms:
             share = part.weight / (1.0 - part.dilution + part.dilution * len(terms) / part.typical)
             for term in terms:
-                if term in totals:
-                    totals[term] += share
-                else:
-                    totals[term] = share
-                    places[term] = number
+                totals[term] = totals.get(term, 0.0) + share
+            fields.extend(bytes([number]) * (len(totals) - len(fields)))
     weights = {term: total / (total + SATURATION) for term, total in totals.items()}
     keys = Keys(key_of(spec.name), key_of(leaf), tuple(key_of(alias) for alias in aliases))
     kind = getattr(spec, "kind", Kind.TOOL)
@@ -116,7 +113,7 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
         spec.name,
         kind if isinstance(kind, Kind) else Kind.TOOL,
         weights,
-        places,
+        bytes(fields),
         tuple(dict.fromkeys(leaf_terms)),
         keys,
     )
@@ -165,16 +162,18 @@ def _joined(terms: list[str]) -> list[str]:
 
 def _labels(spec: Described) -> Iterator[str]:
     category = getattr(spec, "category", None)
-    if category is not None:
+    if category:
         yield str(getattr(category, "value", category))
     yield from sorted(_texts(getattr(spec, "tags", ())))
     metadata = getattr(spec, "metadata", None)
-    if isinstance(metadata, Mapping):
+    if metadata and isinstance(metadata, Mapping):
         for key in ("family", "toolkit", "toolkits", "label", "labels", "server"):
             yield from _texts(cast("Mapping[str, object]", metadata).get(key))
 
 
 def _texts(value: object) -> list[str]:
+    if not value:
+        return []
     if isinstance(value, str):
         return [value]
     if isinstance(value, Iterable):

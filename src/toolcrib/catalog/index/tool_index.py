@@ -152,7 +152,7 @@ class ToolIndex:
             for term in document.weights:
                 if term not in contents.postings:
                     self._spelling.add(term)
-        contents.postings.insert(slot, document.weights.items(), document.fields.values())
+        contents.postings.insert(slot, document.weights.items(), document.fields)
         self._slots[document.name] = slot
         self._recollection = None
 

@@ -5,11 +5,13 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
+from itertools import chain
 
 from toolcrib.catalog.index.stem import stem
 
 Terms = tuple[str, ...]
-CACHE_LIMIT = 100_000
+MEMORY_LIMIT = 100_000
 WORD_LIMIT = 48
 
 
@@ -19,33 +21,40 @@ class Analyzer:
     __slots__ = ("_named", "_spoken")
 
     def __init__(self) -> None:
-        self._spoken: dict[str, Terms] = {}
-        self._named: dict[str, Terms] = {}
+        self._spoken = _Memory(lambda word: tuple(term for term in _terms_of(word) if term not in STOP_STEMS))
+        self._named = _Memory(_terms_of)
 
     def terms(self, text: str) -> list[str]:
         """The terms of prose: function words carry nothing and are left out."""
-        cache = self._spoken
-        found: list[str] = []
-        for word in WORD.findall(text):
-            terms = cache.get(word)
-            if terms is None:
-                terms = _remember(cache, word, tuple(term for term in _terms_of(word) if term not in STOP_STEMS))
-            found += terms
-        return found
+        return list(chain.from_iterable(map(self._spoken.__getitem__, words_of(text)))) if text else []
 
     def name_terms(self, text: str) -> list[str]:
         """The terms of a name, where every word counts."""
-        cache = self._named
-        found: list[str] = []
-        for word in WORD.findall(text):
-            terms = cache.get(word)
-            found += _remember(cache, word, _terms_of(word)) if terms is None else terms
-        return found
+        return list(chain.from_iterable(map(self._named.__getitem__, words_of(text)))) if text else []
+
+
+class _Memory(dict[str, Terms]):
+    """Word → terms, found out once per word."""
+
+    def __init__(self, find: Callable[[str], Terms]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, word: str) -> Terms:
+        terms = self._find(word)
+        if len(self) < MEMORY_LIMIT:
+            self[word] = terms
+        return terms
 
 
 def key_of(text: str) -> str:
     """Letters and digits alone, folded: two spellings of one name share a key."""
-    return "".join(fold(word) for word in WORD.findall(text))
+    return "".join(map(fold, words_of(text)))
+
+
+def words_of(text: str) -> list[str]:
+    """Runs of letters and digits. Plain ASCII, nearly all there is, takes a path twice as fast as the pattern."""
+    return text.translate(ASCII_WORDS).split() if text.isascii() else WORD.findall(text)
 
 
 def fold(word: str) -> str:
@@ -54,12 +63,6 @@ def fold(word: str) -> str:
         return word.lower()
     unfolded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
     return "".join(letter for letter in unfolded if letter.isalnum())
-
-
-def _remember(cache: dict[str, Terms], word: str, terms: Terms) -> Terms:
-    if len(cache) < CACHE_LIMIT:
-        cache[word] = terms
-    return terms
 
 
 def _terms_of(word: str) -> Terms:
@@ -89,6 +92,7 @@ def _foreign_terms(word: str) -> Terms:
 
 
 WORD = re.compile(r"[^\W_]+")
+ASCII_WORDS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])\d*|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 LETTERS = re.compile(r"[a-z]{3,}(?=\d+$)")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
