@@ -48,7 +48,7 @@ class Query(NamedTuple):
     concepts: list[dict[str, float]]
     """Per word of the request: known terms for it → what a document gains by holding one; the best one counts."""
     weights: dict[str, float]
-    """All those terms with their weights."""
+    """All those terms with their weights, the heaviest first."""
     reasons: dict[str, Reason]
     words: Words
 
@@ -140,7 +140,8 @@ def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, Reason],
             kept.append(strong)
         for term, weight in strong.items():
             weights[term] = max(weight, weights.get(term, 0.0))
-    return Query(kept, weights, reasons, words)
+    heaviest = sorted(weights, key=lambda term: (-weights[term], term))
+    return Query(kept, {term: weights[term] for term in heaviest}, reasons, words)
 
 
 def _gather(spoken: list[tuple[str, float]], split: Callable[[str], list[str]]) -> Words:

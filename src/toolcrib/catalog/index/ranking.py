@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from toolcrib.catalog.index.document import FIELDS, Kind
@@ -14,6 +15,7 @@ USAGE_SHARE = 0.5
 MEANING_SHARE = 0.35
 LEAST_MEANING = 0.25
 REASONS = 6
+EXPLAINED = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def explain(slot: int, rank: Rank, query: Query, scores: Scores, postings: Posti
     reasons = [RANK_REASONS[rank]] if rank else []
     by_field: dict[str, list[str]] = {}
     explained: set[str] = set()
-    for term in sorted(query.weights, key=lambda term: (-query.weights[term], term)):
+    for term in islice(query.weights, EXPLAINED):
         number = postings.field_of(term, slot)
         reason = query.reasons[term]
         if number is not None and reason.spelt not in explained:
