@@ -1,0 +1,1 @@
+"""Benchmarks: each prints the numbers that the documentation claims, beside its peers."""

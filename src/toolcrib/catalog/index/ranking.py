@@ -1,0 +1,102 @@
+"""How the parts of a score become one order, and how a hit is explained."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+from toolcrib.catalog.index.document import FIELDS, Kind
+from toolcrib.catalog.index.names import Rank
+from toolcrib.catalog.index.postings import Postings
+from toolcrib.catalog.index.query import Query
+
+NAME_COVERAGE = 0.2
+USAGE_SHARE = 0.5
+MEANING_SHARE = 0.35
+LEAST_MEANING = 0.25
+REASONS = 6
+EXPLAINED = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer. Scores compare only within one answer list; 1 and more means called by name."""
+
+    name: str
+    score: float
+    why: str
+    kind: Kind = Kind.TOOL
+
+
+class Meaning(Protocol):
+    """Nearness in meaning, from vectors kept per name."""
+
+    def put(self, texts: Mapping[str, str]) -> None: ...
+    def drop(self, name: str) -> None: ...
+    def likeness(self, query: str, names: Iterable[str], nearest: int) -> Mapping[str, float]:
+        """Cosines of the query with these names and with the `nearest` closest of all."""
+        ...
+
+
+class Scores(NamedTuple):
+    """The parts of the scores, each slot → 0..1 or a little more."""
+
+    lexical: dict[int, float]
+    usage: dict[int, float]
+    meaning: dict[int, float]
+
+
+def fuse(scores: Scores, called: Mapping[int, Rank]) -> dict[int, float]:
+    """One score below 1 per slot: a convex sum of what is there."""
+    base = scores.lexical
+    if scores.meaning:
+        near = {slot: score for slot, score in scores.meaning.items() if score >= LEAST_MEANING or slot in base}
+        nearest = max(LEAST_MEANING, *near.values()) if near else 1.0
+        base = _convex(base, {slot: score / nearest for slot, score in near.items()}, MEANING_SHARE)
+    if scores.usage:
+        base = _convex(base, scores.usage, USAGE_SHARE)
+    highest = max(1.0, *base.values()) if base else 1.0
+    fused = {slot: 0.999 * score / highest for slot, score in base.items()}
+    return fused | {slot: fused.get(slot, 0.0) for slot in called}
+
+
+def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callable[[str], float]) -> float:
+    """A factor from 1 upwards: how much of a name, by rarity, the query holds."""
+    held = total = 0.0
+    for term in name_terms.split():
+        rare = rarity(term)
+        total += rare
+        held += min(rare, weights.get(term, 0.0))
+    return 1.0 + NAME_COVERAGE * held / total if total else 1.0
+
+
+def explain(slot: int, rank: Rank, query: Query, scores: Scores, postings: Postings) -> str:
+    """Why a slot was found, in a few words."""
+    reasons = [RANK_REASONS[rank]] if rank else []
+    by_field: dict[str, list[str]] = {}
+    explained: set[str] = set()
+    for term in islice(query.weights, EXPLAINED):
+        number = postings.field_of(term, slot)
+        reason = query.reasons[term]
+        if number is not None and reason.spelt not in explained:
+            explained.add(reason.spelt)
+            by_field.setdefault(FIELDS[number].label, []).append(str(reason))
+    reasons += [f"{label}: {', '.join(terms[:REASONS])}" for label, terms in by_field.items()]
+    if slot in scores.usage:
+        reasons.append("used for a similar request")
+    if slot in scores.meaning and not by_field:
+        reasons.append("similar meaning")
+    return "; ".join(reasons)
+
+
+def _convex(base: dict[int, float], other: dict[int, float], share: float) -> dict[int, float]:
+    slots = base.keys() | other.keys()
+    return {slot: (1.0 - share) * base.get(slot, 0.0) + share * other.get(slot, 0.0) for slot in slots}
+
+
+RANK_REASONS = {
+    Rank.MENTION: "named in the query",
+    Rank.LAST_PART: "exact name without its group",
+    Rank.ALIAS: "exact alias",
+    Rank.NAME: "exact name",
+}

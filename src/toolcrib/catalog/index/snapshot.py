@@ -1,0 +1,81 @@
+"""An index as bytes: a JSON head with the words and names, then the columns as raw arrays."""
+
+import json
+import sys
+import zlib
+from array import array
+from dataclasses import dataclass
+
+from toolcrib.catalog.index.names import Names
+from toolcrib.catalog.index.postings import Packed, Postings
+
+MAGIC = b"toolcrib index 1\n"
+
+
+class SnapshotError(ValueError):
+    """The bytes are not a snapshot that this version can read."""
+
+
+@dataclass(slots=True)
+class Contents:
+    """Everything an index holds, by slot and by term."""
+
+    names_by_slot: list[str]
+    kinds: list[str]
+    name_terms: list[str]
+    keys: list[str]
+    postings: Postings
+    names: Names
+
+    def grow(self) -> int:
+        """A new empty slot."""
+        for column in (self.names_by_slot, self.kinds, self.name_terms, self.keys):
+            column.append("")
+        return len(self.names_by_slot) - 1
+
+
+def pack(contents: Contents) -> bytes:
+    """The contents in a form that `unpack` reads without looking at each posting."""
+    terms = sorted(contents.postings.terms())
+    ends, slots, weights, fields = array("i"), array("q"), array("f"), array("B")
+    for term in terms:
+        column = contents.postings.column(term)
+        slots.extend(column.slots)
+        weights.extend(column.weights)
+        fields.extend(column.fields)
+        ends.append(len(slots))
+    head = json.dumps(
+        {
+            "byteorder": sys.byteorder,
+            "terms": terms,
+            "rows": [contents.names_by_slot, contents.kinds, contents.name_terms, contents.keys],
+            "names": [contents.names.full, contents.names.alias, contents.names.last],
+        }
+    ).encode()
+    parts = [head, *(part.tobytes() for part in (ends, slots, weights, fields))]
+    sizes = array("q", [len(part) for part in parts]).tobytes()
+    body = b"".join([sizes, *parts])
+    return MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def unpack(data: bytes) -> Contents:
+    """The contents again; raises SnapshotError rather than trust damaged bytes."""
+    start = len(MAGIC) + 4
+    body = memoryview(data)[start:]
+    if data[: len(MAGIC)] != MAGIC or zlib.crc32(body) != int.from_bytes(data[len(MAGIC) : start], "little"):
+        raise SnapshotError("not an index snapshot of this version, or damaged: build the index anew")
+    sizes = array("q", body[:40].tobytes())
+    parts: list[memoryview] = []
+    at = 40
+    for size in sizes:
+        parts.append(body[at : at + size])
+        at += size
+    head = json.loads(bytes(parts[0]))
+    if head["byteorder"] != sys.byteorder:
+        raise SnapshotError("the snapshot was written on a machine of another byte order: build the index anew")
+    ends = array("i")
+    ends.frombytes(parts[1])
+    packed = Packed(ends, parts[2], parts[3], parts[4])
+    names, kinds, name_terms, keys = head["rows"]
+    full, alias, last = head["names"]
+    return Contents(names, kinds, name_terms, keys, Postings(head["terms"], packed), Names(full, alias, last))

@@ -1,0 +1,98 @@
+"""Known words near an unknown one: what the query may have meant.
+
+First the words one edit away, found by making every edit; for long words then those that share most trigrams and lie
+two edits away. Two known words written as one are taken apart.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from heapq import nsmallest
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+NEAR, FARTHER, SPLIT = 0.55, 0.35, 0.7
+NEAR_LIMIT = 3
+LEAST_LENGTH = 3
+LONG = 8
+COMMON_GRAM = 1_000
+CLOSE_LIMIT = 6
+
+
+class Spelling:
+    """A vocabulary that can be asked for words near a misspelt one."""
+
+    __slots__ = ("_grams",)
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._grams: dict[str, list[str]] = {}
+        for word in words:
+            self.add(word)
+
+    def add(self, word: str) -> None:
+        if len(word) >= LONG - 2:
+            for gram in _grams(word):
+                self._grams.setdefault(gram, []).append(word)
+
+    def near(self, word: str, known: Collection[str]) -> list[tuple[str, float]]:
+        """Words meant by `word`, nearest first, with a likeness in 0..1; empty when nothing is near."""
+        if len(word) < LEAST_LENGTH:
+            return []
+        if parts := _taken_apart(word, known):
+            return [(part, SPLIT) for part in parts]
+        if one_away := sorted({other for other in _edits(word) if other in known}):
+            return [(other, NEAR) for other in one_away[:NEAR_LIMIT]]
+        return [(other, FARTHER) for other in self._two_away(word, known)[:NEAR_LIMIT]] if len(word) >= LONG else []
+
+    def _two_away(self, word: str, known: Collection[str]) -> list[str]:
+        shared: Counter[str] = Counter()
+        for gram in _grams(word):
+            words = self._grams.get(gram, ())
+            if len(words) <= COMMON_GRAM:
+                shared.update(words)
+        least = max(3, len(word) - 7)
+        close = [
+            (-count, other) for other, count in shared.items() if count >= least and abs(len(other) - len(word)) <= 2
+        ]
+        likely = [other for _, other in nsmallest(CLOSE_LIMIT, close) if other in known]
+        return [other for other in likely if edit_distance(word, other, 2) <= 2]
+
+
+def edit_distance(one: str, other: str, limit: int) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours; anything over `limit` comes back as `limit + 1`."""
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for at, against in enumerate(other, 1):
+            cost = min(last[at] + 1, line[at - 1] + 1, last[at - 1] + (letter != against))
+            if row > 1 and at > 1 and letter == other[at - 2] and one[row - 2] == against:
+                cost = min(cost, before[at - 2] + 1)
+            line.append(cost)
+        if min(line) > limit:
+            return limit + 1
+        before, last = last, line
+    return min(last[-1], limit + 1)
+
+
+def _edits(word: str) -> Iterator[str]:
+    """Every string one edit away."""
+    for at in range(len(word) + 1):
+        start, end = word[:at], word[at:]
+        if len(end) > 1:
+            yield start + end[1] + end[0] + end[2:]
+        if end:
+            yield start + end[1:]
+        for letter in LETTERS:
+            yield start + letter + end[1:]
+            yield start + letter + end
+
+
+def _taken_apart(word: str, known: Collection[str]) -> tuple[str, str] | None:
+    for at in range(3, len(word) - 2):
+        if word[:at] in known and word[at:] in known:
+            return word[:at], word[at:]
+    return None
+
+
+def _grams(word: str) -> set[str]:
+    padded = f"^{word}$"
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}

@@ -1,0 +1,243 @@
+"""`ToolIndex`: the search engine of the catalog, usable on its own."""
+
+from collections.abc import Callable, Collection, Iterable
+from enum import Enum
+from functools import cache, partial
+from heapq import heappop, heappush
+from types import ModuleType
+
+from toolcrib.catalog.index import postings as plain
+from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
+from toolcrib.catalog.index.names import Keys, Names, Rank
+from toolcrib.catalog.index.postings import Candidate, Gain, Postings, cut
+from toolcrib.catalog.index.query import read_query, weigh_query
+from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage
+from toolcrib.catalog.index.snapshot import Contents, pack, unpack
+from toolcrib.catalog.index.spelling import Spelling
+from toolcrib.catalog.index.synonyms import read_synonyms
+from toolcrib.catalog.index.usage import Recollection, UsageMemory
+from toolcrib.catalog.index.words import Analyzer
+
+DEPTH = 40
+DEEPER = 8
+NEAREST = 50
+
+Allowed = Collection[str] | Callable[[str], bool]
+
+
+class Arithmetic(Enum):
+    """What adds up the scores; the results are the same."""
+
+    FASTEST = "numpy where it is installed, else plain Python"
+    PLAIN = "plain Python"
+
+
+class ToolIndex:
+    """Finds tools, skills and agents by name, alias or description.
+
+    Reading is safe from several threads; adding and removing need the index to themselves.
+    """
+
+    def __init__(self, *, meaning: Meaning | None = None, arithmetic: Arithmetic = Arithmetic.FASTEST) -> None:
+        self._contents = Contents([], [], [], [], Postings(), Names())
+        self._slots: dict[str, int] = {}
+        self._free: list[int] = []
+        self._analyzer = Analyzer()
+        self._synonyms = read_synonyms()
+        self._spelling: Spelling | None = None
+        self._recollection: tuple[UsageMemory, Recollection] | None = None
+        self._meaning = meaning
+        self._dense = _numpy_arithmetic() if arithmetic is Arithmetic.FASTEST else None
+
+    @classmethod
+    def build(
+        cls,
+        specs: Iterable[Described],
+        *,
+        meaning: Meaning | None = None,
+        arithmetic: Arithmetic = Arithmetic.FASTEST,
+    ) -> "ToolIndex":
+        """An index of these definitions; of two with one name the later counts."""
+        index = cls(meaning=meaning, arithmetic=arithmetic)
+        by_name = {spec.name: spec for spec in specs}
+        if meaning is not None:
+            meaning.put({name: meaning_text(spec) for name, spec in by_name.items()})
+        for name in sorted(by_name):
+            index._insert(read_document(by_name[name], index._analyzer))
+        return index
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._slots
+
+    def add(self, spec: Described) -> None:
+        """Index a definition; one of the same name is replaced."""
+        document = read_document(spec, self._analyzer)
+        if self._meaning is not None:
+            self._meaning.put({spec.name: meaning_text(spec)})
+        if spec.name in self._slots:
+            self._delete(spec.name)
+        self._insert(document)
+
+    def remove(self, name: str) -> None:
+        """Take a definition out; raises KeyError when there is none of that name."""
+        self._delete(name)
+        if self._meaning is not None:
+            self._meaning.drop(name)
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        allowed: Allowed | None = None,
+        kinds: Collection[Kind] | None = None,
+        usage: UsageMemory | None = None,
+    ) -> list[Hit]:
+        """The best `limit` answers, best first; ties go by name.
+
+        `allowed` is what the caller may see, as names or as a test of a name. What the query calls by its exact name
+        or alias always comes first; `usage` can lift a tool only below that.
+        """
+        admits = self._admission(allowed, kinds)
+        asked = weigh_query(
+            read_query(query, self._analyzer), self._contents.postings, len(self), self._synonyms, self._words
+        )
+        called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
+        found = self._candidates(asked.concepts, limit, allowed, admits)
+        lexical = self._lexical(found, asked.weights)
+        scores = Scores(
+            lexical, self._remembered(usage, asked.words.stress, admits), self._meant(query, lexical, admits)
+        )
+        fused = fuse(scores, called)
+        names = self._contents.names_by_slot
+        order = sorted(fused, key=lambda slot: (-called.get(slot, Rank.WORDS), -fused[slot], names[slot]))
+        return [
+            Hit(
+                names[slot],
+                called.get(slot, Rank.WORDS) + fused[slot],
+                explain(slot, called.get(slot, Rank.WORDS), asked, scores, self._contents.postings),
+                Kind(self._contents.kinds[slot]),
+            )
+            for slot in order[: max(0, limit)]
+        ]
+
+    def snapshot(self) -> bytes:
+        """The index as bytes, for `from_snapshot`; vectors are not part of it."""
+        return pack(self._contents)
+
+    @classmethod
+    def from_snapshot(cls, data: bytes, *, arithmetic: Arithmetic = Arithmetic.FASTEST) -> "ToolIndex":
+        """An index as it was; raises SnapshotError when the bytes are damaged or from another version."""
+        index = cls(arithmetic=arithmetic)
+        index._contents = unpack(data)
+        for slot, name in enumerate(index._contents.names_by_slot):
+            if name:
+                index._slots[name] = slot
+            else:
+                heappush(index._free, slot)
+        return index
+
+    def _insert(self, document: Document) -> None:
+        contents = self._contents
+        slot = heappop(self._free) if self._free else contents.grow()
+        contents.names_by_slot[slot] = document.name
+        contents.kinds[slot] = document.kind.value
+        contents.name_terms[slot] = " ".join(document.name_terms)
+        contents.keys[slot] = " ".join((document.keys.full, document.keys.last, *document.keys.aliases))
+        contents.names.insert(slot, document.keys)
+        if self._spelling is not None:
+            for term in document.weights:
+                if term not in contents.postings:
+                    self._spelling.add(term)
+        contents.postings.insert(slot, document.weights.items(), document.fields)
+        self._slots[document.name] = slot
+        self._recollection = None
+
+    def _delete(self, name: str) -> None:
+        contents = self._contents
+        slot = self._slots.pop(name)
+        full, last, *aliases = contents.keys[slot].split(" ")
+        contents.names.delete(slot, Keys(full, last, tuple(aliases)))
+        contents.names_by_slot[slot] = contents.keys[slot] = contents.name_terms[slot] = ""
+        contents.postings.delete(slot)
+        heappush(self._free, slot)
+        self._spelling = None
+        self._recollection = None
+
+    def _admission(self, allowed: Allowed | None, kinds: Collection[Kind] | None) -> Callable[[int], bool]:
+        names, kind_of = self._contents.names_by_slot, self._contents.kinds
+        permits: Callable[[str], bool] | None = allowed if callable(allowed) else None
+        listed = None if allowed is None or callable(allowed) else allowed
+
+        def admits(slot: int) -> bool:
+            name = names[slot]
+            if (listed is not None and name not in listed) or (permits is not None and not permits(name)):
+                return False
+            return kinds is None or kind_of[slot] in kinds
+
+        return admits
+
+    def _candidates(
+        self, concepts: list[dict[str, float]], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
+    ) -> list[Candidate]:
+        """The highest sums that are admitted, looking deeper while too few are."""
+        within: list[int] | None = None
+        if allowed is not None and not callable(allowed) and len(allowed) * 4 < len(self):
+            within = sorted(self._slots[name] for name in set(allowed) if name in self._slots)
+        wanted = depth = max(DEPTH, 2 * limit)
+        gains = self._contents.postings.gains(concepts)
+        while True:
+            found = self._best(gains, depth, len(self._contents.kinds), within)
+            admitted = [candidate for candidate in found if admits(candidate.slot)]
+            if len(admitted) >= wanted or len(found) < depth:
+                return cut(admitted, wanted, self._contents.names_by_slot)
+            depth *= DEEPER
+
+    def _best(self, gains: list[Gain], keep: int, size: int, within: list[int] | None = None) -> list[Candidate]:
+        if self._dense is None:
+            return plain.best_candidates(gains, keep, within)
+        return self._dense.best_candidates(gains, keep, within, size)
+
+    def _lexical(self, found: list[Candidate], weights: dict[str, float]) -> dict[int, float]:
+        """Sums lifted by how much of the tool's name the query covers, scaled so that the best is 1."""
+        rarity = cache(partial(self._contents.postings.rarity, documents=len(self)))
+        terms = self._contents.name_terms
+        lifted = {slot: score * name_coverage(terms[slot], weights, rarity) for slot, score in found}
+        highest = max(lifted.values(), default=1.0)
+        return {slot: score / highest for slot, score in lifted.items()}
+
+    def _remembered(
+        self, usage: UsageMemory | None, words: dict[str, float], admits: Callable[[int], bool]
+    ) -> dict[int, float]:
+        if usage is None or not usage.past:
+            return {}
+        if self._recollection is None or self._recollection[0] is not usage:
+            fresh = Recollection(usage, self._analyzer, self._contents.postings, len(self))
+            self._recollection = (usage, fresh)
+        likeness = self._recollection[1].likeness(words, self._best)
+        slots = {self._slots[name]: score for name, score in likeness.items() if name in self._slots}
+        return {slot: score for slot, score in slots.items() if admits(slot)}
+
+    def _meant(self, query: str, lexical: dict[int, float], admits: Callable[[int], bool]) -> dict[int, float]:
+        if self._meaning is None or not query.strip():
+            return {}
+        names = self._contents.names_by_slot
+        near = self._meaning.likeness(query, [names[slot] for slot in lexical], NEAREST)
+        slots = {self._slots[name]: score for name, score in near.items() if name in self._slots}
+        return {slot: score for slot, score in slots.items() if admits(slot)}
+
+    def _words(self) -> Spelling:
+        if self._spelling is None:
+            self._spelling = Spelling(self._contents.postings.terms())
+        return self._spelling
+
+
+def _numpy_arithmetic() -> ModuleType | None:
+    try:
+        from toolcrib.catalog.index import dense
+    except ImportError:
+        return None
+    return dense

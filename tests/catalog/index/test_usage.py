@@ -1,0 +1,54 @@
+"""Usage memory: past queries lift the tools they led to, within bounds."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.catalog.index.catalog import CATALOG
+
+from toolcrib.catalog.index import ToolIndex, UsageMemory
+
+INDEX = ToolIndex.build(CATALOG)
+
+
+def first(query: str, usage: UsageMemory | None = None) -> str:
+    return INDEX.search(query, limit=1, usage=usage)[0].name
+
+
+def test_a_query_like_one_that_worked_finds_that_tool() -> None:
+    memory = UsageMemory().remember("clock.now", "is it teatime yet")
+    assert INDEX.search("teatime") == []
+    assert first("teatime already?", memory) == "clock.now"
+    assert INDEX.search("teatime", usage=memory)[0].why == "used for a similar request"
+
+
+def test_many_past_queries_never_lift_a_tool_over_an_exact_match() -> None:
+    memory = UsageMemory()
+    for query in ("code.read_file", "FileRead", "read_file", "cat", "code read file"):
+        memory = memory.remember("code.delete_file", query)
+    for query in ("code.read_file", "FileRead", "read_file", "cat", "please use code.read_file now"):
+        assert first(query, memory) == "code.read_file"
+
+
+def test_a_memory_never_shows_what_the_caller_may_not_use() -> None:
+    memory = UsageMemory().remember("code.delete_file", "tidy up").remember("gone.tool", "tidy up")
+    assert INDEX.search("tidy up", usage=memory, allowed={"calc.add"}) == []
+
+
+def test_forgetting_a_tool_leaves_the_others() -> None:
+    memory = UsageMemory().remember("calc.add", "tally").remember("mail.send", "ping bob")
+    assert dict(memory.forget("calc.add").past) == {"mail.send": ("ping bob",)}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b"]), st.text(max_size=600)), max_size=40))
+def test_a_memory_is_bounded_and_keeps_the_newest(steps: list[tuple[str, str]]) -> None:
+    memory = UsageMemory()
+    for name, query in steps:
+        before = dict(memory.past)
+        memory.remember(name, query)
+        assert dict(memory.past) == before
+        memory = memory.remember(name, query)
+    assert all(
+        0 < len(queries) <= 10 and all(0 < len(query) <= 400 for query in queries) for queries in memory.past.values()
+    )
+    said = [" ".join(query.split())[:400] for _, query in steps]
+    if steps and said[-1]:
+        assert memory.past[steps[-1][0]][-1] == said[-1]
