@@ -29,10 +29,8 @@ def lines_of(text: str) -> list[str]:
 
 
 def diff_of(before: str, after: str, context: int) -> str:
-    pieces: list[str] = []
-    for line in difflib.unified_diff(lines_of(before), lines_of(after), "a/f", "b/f", n=context):
-        pieces.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return "".join(pieces)
+    lines = difflib.unified_diff(lines_of(before), lines_of(after), "a/f", "b/f", n=context)
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
 @settings(max_examples=600, deadline=None)
