@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, Event
 from toolcrib.values.identity import Origin, Ownership
+from toolcrib.values.noun import noun
 from toolcrib.values.permission import PermissionDecision, PermissionRequest
 from toolcrib.values.refusal import StoreError
 from toolcrib.values.result import ToolResult
@@ -52,7 +53,7 @@ class RunClosed:
     ended_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Unit:
     """What is committed together or not at all. `owner` is checked (epoch) inside the transaction."""
 
@@ -129,6 +130,10 @@ class Journal(Protocol):
         """Erase payloads (the chain stays whole); returns how many were erased."""
         ...
 
+    async def changed(self) -> int:
+        """The newest sequence number, whichever process committed it: cheap enough to poll."""
+        ...
+
     def subscribe(self, wake: Callable[[int], None]) -> Callable[[], None]:
         """Call `wake(seq)` on the event loop after each commit of this process; returns how to stop."""
         ...
@@ -179,6 +184,10 @@ class Store(Journal, Documents, Leases, Protocol):
 
     @property
     def artifacts(self) -> Artifacts: ...
+    def warnings(self) -> Sequence[str]:
+        """What cannot be trusted about the place where the records are kept."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -217,14 +226,14 @@ class Hook(Protocol):
     @property
     def lenient(self) -> bool: ...
     def matches(self, spec: ToolSpec) -> bool: ...
-    async def before(self, invocation: Invocation, origin: Origin) -> HookAnswer | None: ...
-    async def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> None: ...
+    def before(self, invocation: Invocation, origin: Origin) -> Coroutine[Any, Any, HookAnswer | None]: ...
+    def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> Coroutine[Any, Any, None]: ...
 
 
 class Executor(Protocol):
     """Runs a permitted call; the only place where handlers run."""
 
-    async def execute(self, permit: Permit, context: ToolContext) -> object: ...
+    def execute(self, permit: Permit, context: ToolContext) -> Coroutine[Any, Any, object]: ...
     async def close(self) -> None: ...
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from pathlib import PurePath
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 from uuid import UUID
 
 from toolcrib.values.json import Json, kind
@@ -53,7 +53,7 @@ def real(value: Json) -> Json:
 
 
 def moment(value: Json) -> dt.datetime:
-    return _parsed("date-time", dt.datetime.fromisoformat, value)
+    return _parsed("date-time", dt.datetime.fromisoformat, str(value).upper())
 
 
 def day(value: Json) -> dt.date:
@@ -61,7 +61,7 @@ def day(value: Json) -> dt.date:
 
 
 def time_of_day(value: Json) -> dt.time:
-    return _parsed("time", dt.time.fromisoformat, value)
+    return _parsed("time", dt.time.fromisoformat, str(value).upper())
 
 
 def duration(value: Json) -> dt.timedelta:
@@ -209,8 +209,8 @@ def json_of(value: object) -> Json:
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, Mapping):
         return {_key(name): json_of(member) for name, member in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return json_of(cast("_Named", value)._asdict())
+    if isinstance(value, tuple) and (names := getattr(cast("object", value), "_fields", None)):
+        return {name: json_of(getattr(cast("object", value), name)) for name in cast("tuple[str, ...]", names)}
     if isinstance(value, (list, tuple)):
         return [json_of(member) for member in cast("Sequence[object]", value)]
     if isinstance(value, (set, frozenset)):
@@ -230,10 +230,11 @@ def _scalar_json(value: object) -> Json:
     if isinstance(value, (Decimal, UUID, PurePath)):
         return str(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return base64.b64encode(value).decode()
+        return base64.b64encode(cast("bytes", value)).decode()
     pydantic = sys.modules.get("pydantic")
     if pydantic is not None and isinstance(value, pydantic.BaseModel):
-        return cast("Json", value.model_dump(mode="json", by_alias=True))
+        dump = cast("Callable[..., Json]", getattr(value, "model_dump"))  # noqa: B009
+        return dump(mode="json", by_alias=True)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
@@ -260,7 +261,3 @@ def _parsed(rule: str, parse: Callable[[str], _T], value: Json) -> _T:
         return parse(str(value))
     except ValueError as error:
         raise Unconvertible(rule, f"not a {rule}: {error}"[:200]) from None
-
-
-class _Named(Protocol):
-    def _asdict(self) -> dict[str, object]: ...

@@ -20,6 +20,7 @@ from toolcrib.values.tool import Arguments, Runs, Tool, no_targets
 
 F = TypeVar("F", bound=Callable[..., object])
 _MARK = "__toolcrib_tool__"
+_UNMARKED = Marking()
 
 
 class Options(TypedDict, total=False):
@@ -84,9 +85,11 @@ class ToolAdapter(Protocol):
 
 def tool_of(source: object) -> Tool:
     """Make a Tool of a function (decorated or plain), a bound method, a callable object, a partial or an adapter."""
+    if isinstance(source, (FunctionType, MethodType)):
+        return function_tool(source, _marking(source))
     if isinstance(source, Tool):
         return source
-    if isinstance(source, ToolAdapter) and isinstance(source.spec, ToolSpec):
+    if isinstance(getattr(source, "spec", None), ToolSpec) and isinstance(source, ToolAdapter):
         return _adapted(source)
     if isinstance(source, (staticmethod, classmethod, type)) or not callable(source):
         raise RegistrationError(
@@ -98,7 +101,7 @@ def tool_of(source: object) -> Tool:
 
 def marked(function: F, marking: Marking) -> F:
     """Attach the marking and return the function unchanged."""
-    inner = function.__func__ if isinstance(function, (staticmethod, classmethod)) else function
+    inner: object = getattr(function, "__func__", function)
     try:
         setattr(inner, _MARK, marking)
     except AttributeError as error:
@@ -114,7 +117,10 @@ def marking_of(effect: Effect, options: Options) -> Marking:
         raise RegistrationError(f"unknown option {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     approval = options.get("needs_approval")
     values: dict[str, object] = dict(options)
-    values |= {name: frozenset(_words(name, options[name])) for name in ("tags", "capabilities") if name in options}
+    if "tags" in options:
+        values["tags"] = frozenset(_words("tags", options["tags"]))
+    if "capabilities" in options:
+        values["capabilities"] = frozenset(_words("capabilities", options["capabilities"]))
     if "aliases" in options:
         values["aliases"] = tuple(_words("aliases", options["aliases"]))
     if "exposure" in options:
@@ -133,19 +139,16 @@ def _words(option: str, words: Iterable[str]) -> Iterable[str]:
 def _marking(source: Callable[..., object]) -> Marking:
     if isinstance(marking := getattr(source, _MARK, None), Marking):
         return marking
+    if isinstance(source, (FunctionType, MethodType)):
+        return _UNMARKED
     if isinstance(source, functools.partial):
         return _marking(cast("functools.partial[object]", source).func)
-    if not isinstance(source, (FunctionType, MethodType)):
-        marking = getattr(type(source).__call__, _MARK, None)
-    name = _object_name(source)
-    marking = marking if isinstance(marking, Marking) else Marking()
-    return marking if marking.name or name is None else replace(marking, name=name)
+    marking = getattr(type(source).__call__, _MARK, _UNMARKED)
+    return marking if marking.name else replace(marking, name=_object_name(source))
 
 
-def _object_name(source: object) -> str | None:
+def _object_name(source: object) -> str:
     """A callable object is named by its own `name`, or by its class in lower case."""
-    if isinstance(source, (FunctionType, MethodType)):
-        return None
     name = getattr(source, "name", None) or getattr(source, "__name__", None)
     return name if isinstance(name, str) else type(source).__name__.lower()
 

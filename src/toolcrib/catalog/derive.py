@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
-import typing
 from collections import abc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, ForwardRef, Literal, NewType, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, ForwardRef, Literal, NewType, TypeVar, Union, cast, get_args, get_origin
 
-from toolcrib.catalog import convert, foreign
+from toolcrib.catalog import convert
 from toolcrib.catalog.annotated import Facts, read_metadata, refined
 from toolcrib.catalog.convert import Convert, json_of
-from toolcrib.catalog.docstring import read_docstring
-from toolcrib.catalog.shape import ANY, NUMBER, PLAIN, Shape
+from toolcrib.catalog.foreign import foreign_shape, is_foreign
+from toolcrib.catalog.record import MISSING, Field, fields_of, is_typed_dict
+from toolcrib.catalog.shape import ANY, PLAIN, Shape, free_name
+from toolcrib.catalog.union import union_convert
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import RegistrationError
 
-_LISTS = frozenset({list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection})
+_LISTS: frozenset[object] = frozenset({list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection})
 _SETS: Mapping[object, Callable[[Sequence[object]], object]] = {
     set: set,
     abc.Set: set,
     abc.MutableSet: set,
     frozenset: frozenset,
 }
-_MAPPINGS = frozenset({dict, abc.Mapping, abc.MutableMapping})
+_MAPPINGS: frozenset[object] = frozenset({dict, abc.Mapping, abc.MutableMapping})
 _WRAPPERS = frozenset({"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"})
 _ADVICE = (
     "use str, int, float, bool, None, list, tuple, set, dict[str, …], Literal, an Enum, a TypedDict, a NamedTuple, "
@@ -34,11 +34,19 @@ _ADVICE = (
 )
 
 
+class Direction(Enum):
+    """Arguments come in, results go out; pydantic describes the two differently."""
+
+    IN = "validation"
+    OUT = "serialization"
+
+
 @dataclass(slots=True)
 class Derivation:
     """Derives the types of one signature; definitions of recursive types collect here, for `$defs`."""
 
-    names: Mapping[str, object]
+    names: dict[str, object]
+    direction: Direction = Direction.IN
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     open: dict[object, _Recursion] = field(default_factory=lambda: dict[object, _Recursion]())
     bindings: dict[object, object] = field(default_factory=dict[object, object])
@@ -49,8 +57,8 @@ class Derivation:
         known = PLAIN.get(hint) if isinstance(hint, abc.Hashable) else None
         if known is not None:
             return known
-        if foreign.is_pydantic(hint):
-            return foreign.shape(hint, self.definitions)
+        if is_foreign(hint):
+            return foreign_shape(hint, self.definitions, self.direction.value)
         origin = get_origin(hint)
         return self._single(hint) if origin is None else self._generic(hint, origin, get_args(hint))
 
@@ -60,7 +68,7 @@ class Derivation:
         if not isinstance(text, str):
             return hint
         try:
-            return self.resolve(eval(text, cast("dict[str, object]", self.names)))
+            return self.resolve(eval(text, self.names))
         except Exception as error:
             raise RegistrationError(
                 f"the type {text!r} cannot be resolved ({error}); import it or define it at module level, "
@@ -76,7 +84,7 @@ class Derivation:
         if hasattr(hint, "__value__"):
             return self._named(hint, lambda: self.shape(getattr(hint, "__value__")))  # noqa: B009
         if isinstance(hint, type):
-            return self._class(hint, hint)
+            return self._class(cast("type[object]", hint), cast("object", hint))
         raise _unsupported(hint)
 
     def _generic(self, hint: object, origin: object, args: tuple[object, ...]) -> Shape:
@@ -103,22 +111,18 @@ class Derivation:
         self.bindings = {**outer, **dict(zip(getattr(origin, "__parameters__", ()), args, strict=False))}
         try:
             if isinstance(origin, type):
-                return self._class(origin, hint)
+                return self._class(cast("type[object]", origin), hint)
             if hasattr(origin, "__value__"):
                 return self._named(hint, lambda: self.shape(getattr(origin, "__value__")))  # noqa: B009
             raise _unsupported(hint)
         finally:
             self.bindings = outer
 
-    def _class(self, cls: type, hint: object) -> Shape:
+    def _class(self, cls: type[object], hint: object) -> Shape:
         if issubclass(cls, Enum):
             return _choices([(_enum_value(member), member) for member in cls])
-        if typing.is_typeddict(cls) or type(cls).__name__ == "_TypedDictMeta":
-            return self._named(hint, lambda: self._typed_dict(cls))
-        if dataclasses.is_dataclass(cls):
-            return self._named(hint, lambda: self._dataclass(cls))
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            return self._named(hint, lambda: self._named_tuple(cls))
+        if is_typed_dict(cls) or is_dataclass(cls) or hasattr(cls, "_field_defaults"):
+            return self._named(hint, lambda: self._record(cls))
         raise _unsupported(hint)
 
     def _named(self, hint: object, derive: Callable[[], Shape]) -> Shape:
@@ -171,52 +175,32 @@ class Derivation:
         if len(members) == 1:
             return members[0]
         schema: dict[str, Json] = {"anyOf": [member.schema for member in members]}
-        return Shape(schema, _union_convert(members, self.definitions), all(member.sound for member in members))
+        return Shape(schema, union_convert(members, self.definitions), all(member.sound for member in members))
 
-    def _dataclass(self, cls: type) -> Shape:
-        hints, words = _hints(cls), _field_words(cls)
-        entries: list[_Field] = []
-        for item in dataclasses.fields(cls):
-            if not item.init:
-                continue
-            factory = item.default_factory
-            default: object = factory() if factory is not dataclasses.MISSING else item.default
-            missing = dataclasses.MISSING
-            description = item.metadata.get("description") or words.get(item.name)
-            entries.append(self._field(item.name, hints[item.name], description, default, default is missing))
-        return _record(entries, cls)
-
-    def _named_tuple(self, cls: type) -> Shape:
-        hints, words = _hints(cls), _field_words(cls)
-        defaults = cast("Mapping[str, object]", getattr(cls, "_field_defaults", {}))
-        names = cast("tuple[str, ...]", getattr(cls, "_fields", ()))
-        return _record(
-            [
-                self._field(name, hints.get(name, Any), words.get(name), defaults.get(name), name not in defaults)
-                for name in names
-            ],
-            cls,
-        )
-
-    def _typed_dict(self, cls: type) -> Shape:
-        hints, words = _hints(cls), _field_words(cls)
-        required = cast("frozenset[str]", getattr(cls, "__required_keys__", frozenset()))
-        return _record(
-            [
-                self._field(name, hint, words.get(name), None, _required(name, hint, required))
-                for name, hint in hints.items()
-            ],
-            None,
-        )
-
-    def _field(self, name: str, hint: object, description: str | None, default: object, required: bool) -> _Field:
-        shape, facts = self.member(hint)
-        schema = shape.schema
-        if description and "description" not in schema:
-            schema = {**schema, "description": description}
-        if not required and default is not None:
-            schema = with_default(schema, default)
-        return _Field(name, facts.alias or name, dataclasses.replace(shape, schema=schema), required)
+    def _record(self, cls: type[object]) -> Shape:
+        """A class with named fields: an object whose fields are all known."""
+        properties: dict[str, Json] = {}
+        converts: dict[str, Convert] = {}
+        names: dict[str, str] = {}
+        required: list[str] = []
+        sound = True
+        for item in fields_of(cls):
+            shape, facts = self.member(item.hint)
+            key = facts.alias or item.name
+            properties[key] = _described(shape.schema, item)
+            if shape.convert:
+                converts[key] = shape.convert
+            if key != item.name:
+                names[key] = item.name
+            if item.required:
+                required.append(key)
+            sound = sound and shape.sound
+        schema: dict[str, Json] = {"type": "object", "properties": properties, "additionalProperties": False}
+        if required:
+            schema["required"] = required
+        if not is_typed_dict(cls):
+            return Shape(schema, convert.record(cls, converts, names), sound)
+        return Shape(schema, convert.fields(converts) if converts else None, sound)
 
     def member(self, hint: object) -> tuple[Shape, Facts]:
         """The shape of a parameter or field, with what its metadata says beside the type."""
@@ -235,7 +219,7 @@ class _Recursion:
 
     def reference(self, definitions: dict[str, Json]) -> Shape:
         if not self.reserved:
-            self.reserved = foreign.free_name(self.name, definitions)
+            self.reserved = free_name(self.name, definitions)
             definitions[self.reserved] = {}
         return Shape({"$ref": f"#/$defs/{self.reserved}"}, self._later)
 
@@ -250,14 +234,6 @@ class _Recursion:
         return self.convert(value) if self.convert else value
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    name: str
-    key: str
-    shape: Shape
-    required: bool
-
-
 def with_default(schema: dict[str, Json], default: object) -> dict[str, Json]:
     """The schema with its default written down, where the default has a JSON form."""
     try:
@@ -266,17 +242,10 @@ def with_default(schema: dict[str, Json], default: object) -> dict[str, Json]:
         return schema
 
 
-def _record(entries: Sequence[_Field], cls: type | None) -> Shape:
-    schema: dict[str, Json] = {"type": "object", "properties": {entry.key: entry.shape.schema for entry in entries}}
-    if required := [entry.key for entry in entries if entry.required]:
-        schema["required"] = required
-    schema["additionalProperties"] = False
-    converts = {entry.key: entry.shape.convert for entry in entries if entry.shape.convert}
-    names = {entry.key: entry.name for entry in entries if entry.key != entry.name}
-    sound = all(entry.shape.sound for entry in entries)
-    if cls is not None:
-        return Shape(schema, convert.record(cls, converts, names), sound)
-    return Shape(schema, convert.fields(converts) if converts else None, sound)
+def _described(schema: dict[str, Json], item: Field) -> dict[str, Json]:
+    if item.description and "description" not in schema:
+        schema = {**schema, "description": item.description}
+    return schema if item.default is MISSING else with_default(schema, item.default)
 
 
 def _choices(choices: Sequence[tuple[Json, object]]) -> Shape:
@@ -287,7 +256,7 @@ def _choices(choices: Sequence[tuple[Json, object]]) -> Shape:
         schema["type"] = kinds.pop()
     if all(type(value) is str and value is member for value, member in choices):
         return Shape(schema, None, len(values) > 0 and len(values) <= 1_000)
-    table = {(isinstance(value, bool), value): member for value, member in choices}
+    table: dict[tuple[bool, object], object] = {(isinstance(value, bool), value): member for value, member in choices}
     return Shape(schema, convert.member_of(table), len(values) > 0 and len(values) <= 1_000)
 
 
@@ -307,45 +276,6 @@ def _enum_value(member: Enum) -> Json:
         f"{type(member).__name__}.{member.name} has a {type(value).__name__} as its value; "
         "give the members text or numbers, which a model can write"
     )
-
-
-def _union_convert(members: Sequence[Shape], definitions: Mapping[str, Json]) -> Convert | None:
-    """How a value finds its member: by its JSON kind where kinds differ, else the first whose schema it satisfies."""
-    if not any(member.convert for member in members):
-        return None
-    converts: dict[str, Convert | None] = {}
-    for member in members:
-        kind = member.schema.get("type")
-        for each in ("integer", "number") if kind == "integer" and NUMBER not in members else (kind,):
-            if not isinstance(each, str) or each in converts:
-                return foreign.first_match(members, definitions)
-            converts[each] = member.convert
-    if NUMBER in members and "integer" in converts:
-        converts["integer"] = converts["number"] = None
-    elif "number" in converts and "integer" not in converts:
-        converts["integer"] = converts["number"]
-    return convert.by_kind(converts) if any(converts.values()) else None
-
-
-def _hints(cls: type) -> dict[str, object]:
-    try:
-        return typing.get_type_hints(cls, localns={cls.__name__: cls}, include_extras=True)
-    except Exception as error:
-        raise RegistrationError(
-            f"the field types of {cls.__name__} cannot be resolved ({error}); define them at module level"
-        ) from error
-
-
-def _field_words(cls: type) -> Mapping[str, str]:
-    doc = cls.__dict__.get("__doc__")
-    if not isinstance(doc, str) or doc.startswith(f"{cls.__name__}("):
-        return {}
-    return read_docstring(doc).parameters
-
-
-def _required(name: str, hint: object, required: frozenset[str]) -> bool:
-    wrapper = getattr(get_origin(hint), "_name", None)
-    return name in required if wrapper not in ("Required", "NotRequired") else wrapper == "Required"
 
 
 def _unsupported(hint: object) -> RegistrationError:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from toolcrib.catalog.convert import Convert, Unconvertible, real, whole
 from toolcrib.catalog.problem import Problem, path_text
 from toolcrib.catalog.validate import refusal_of
-from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json
-from toolcrib.values.tool import Arguments, Handler, Runs
+from toolcrib.values.tool import Arguments, Handler
+
+_Bind = Callable[[Arguments, str], Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,17 @@ class Injected:
     first: bool
 
 
-def make_handler(
-    call: Callable[..., object], injected: Injected | None, bindings: Sequence[Binding], runs: Runs
-) -> Handler:
+def make_handler(call: Callable[..., object], injected: Injected | None, bindings: Sequence[Binding]) -> Handler:
     """A handler without any step that this function does not need."""
-    direct = _direct(call, injected)
     if not bindings:
-        return direct
-    bound = _bound(call, injected, tuple(bindings))
-    if any(
-        binding.convert not in (whole, real) or binding.key != binding.name or binding.default for binding in bindings
-    ):
-        return bound
-    return _numeric(direct, bound, frozenset(float if binding.convert is whole else int for binding in bindings))
+        return _direct(call, injected)
+    bind = _binding(tuple(bindings))
+    if injected is None:
+        return lambda context, arguments: call(**bind(arguments, context.name))
+    if injected.first:
+        return lambda context, arguments: call(context, **bind(arguments, context.name))
+    name = injected.name
+    return lambda context, arguments: call(**bind(arguments, context.name), **{name: context})
 
 
 def _direct(call: Callable[..., object], injected: Injected | None) -> Handler:
@@ -56,46 +54,41 @@ def _direct(call: Callable[..., object], injected: Injected | None) -> Handler:
     return lambda context, arguments: call(**arguments, **{name: context})
 
 
-def _numeric(direct: Handler, bound: Handler, suspects: frozenset[type]) -> Handler:
-    """Numbers nearly always arrive as the right kind; only a suspect one pays for the conversion."""
+def _binding(bindings: tuple[Binding, ...]) -> _Bind:
+    """Numbers nearly always arrive as the right kind, so where nothing else is converted only a suspect one pays."""
+    if not all(each.convert in (whole, real) and each.key == each.name and not each.default for each in bindings):
+        return lambda arguments, tool: _bound(bindings, arguments, tool)
+    suspects = {float if each.convert is whole else int for each in bindings}
+    wrong = suspects.pop() if len(suspects) == 1 else None
 
-    def handle(context: ToolContext, arguments: Arguments) -> object:
+    def bind_numbers(arguments: Arguments, tool: str) -> Mapping[str, object]:
         for value in arguments.values():
-            if value.__class__ in suspects:
-                return bound(context, arguments)
-        return direct(context, arguments)
+            if value.__class__ is wrong or wrong is None:
+                return _bound(bindings, arguments, tool)
+        return arguments
 
-    return handle
-
-
-def _bound(call: Callable[..., object], injected: Injected | None, bindings: tuple[Binding, ...]) -> Handler:
-    direct = _direct(call, injected)
-
-    def handle(context: ToolContext, arguments: Arguments) -> object:
-        return direct(context, cast("Arguments", bind(bindings, arguments, context.name)))
-
-    return handle
+    return bind_numbers
 
 
-def bind(bindings: Sequence[Binding], arguments: Arguments, tool: str) -> dict[str, object]:
-    """The arguments as the function takes them."""
+def _bound(bindings: Sequence[Binding], arguments: Arguments, tool: str) -> Mapping[str, object]:
     values: dict[str, object] = dict(arguments)
     for binding in bindings:
-        if binding.key in arguments:
-            value: object = arguments[binding.key]
-            if binding.convert:
-                value = _converted(binding, cast("Json", value), tool)
-            if binding.key != binding.name:
-                del values[binding.key]
-            values[binding.name] = value
+        key = binding.key
+        if key in arguments:
+            value = arguments[key]
+            if key != binding.name:
+                del values[key]
+            values[binding.name] = _converted(binding, value, tool)
         elif binding.default:
             values[binding.name] = binding.default()
     return values
 
 
 def _converted(binding: Binding, value: Json, tool: str) -> object:
+    if binding.convert is None:
+        return value
     try:
-        return cast("Convert", binding.convert)(value)
+        return binding.convert(value)
     except Unconvertible as error:
         path = path_text((binding.key, *error.path))
         raise refusal_of(tool, (Problem(path, error.rule, error.message),)) from error

@@ -1,9 +1,9 @@
-"""What is wrong with a value, in words that let a model put it right: place, rule, what came instead."""
+"""One problem with a value, in words that let a model put it right: place, rule, what came instead."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -12,13 +12,12 @@ from toolcrib.values.json import Json, kind
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-MAX_PROBLEMS = 20
 _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem: `path` like `items[2].name` (empty for the whole value), `rule` the schema keyword."""
+    """`path` is written like `items[2].name` (empty for the whole value), `rule` is the schema keyword."""
 
     path: str
     rule: str
@@ -28,96 +27,58 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-def problem_of(error: ValidationError, schema: Json) -> Iterator[Problem]:
-    """The problems in one validation error: a union that failed is reported by the member that was meant."""
-    path, rule = path_text(error.instance_path), error.kind.name
-    if rule in ("anyOf", "oneOf") and (meant := _meant(error)):
-        for inner in meant:
-            yield from problem_of(inner, schema)
-        return
-    if rule in ("additionalProperties", "unevaluatedProperties"):
-        known = _known_names(error, schema)
-        for name in cast("Sequence[str]", getattr(error.kind, "unexpected", ())):
-            yield Problem(_join(path, name), rule, f"unknown field{_nearest(name, known)}")
-        return
+def problem_of(error: ValidationError, path: str) -> Problem:
+    """The problem that a validator found in the value at `path`."""
+    rule = error.kind.name
     if rule == "required":
-        name = str(getattr(error.kind, "property", ""))
-        yield Problem(_join(path, name), rule, "required field is missing")
-        return
-    yield Problem(path, rule, _message(rule, error))
+        return Problem(joined(path, str(getattr(error.kind, "property", ""))), rule, "required field is missing")
+    words = _WORDS.get(rule)
+    expected = words(error.kind.value) if words else f"a value that satisfies {rule!r}"
+    return Problem(path, rule, f"expected {expected}, got {shown(error.instance)}")
+
+
+def unknown_field(path: str, name: str, known: Sequence[str]) -> Problem:
+    """A field that the schema does not have, with the nearest one that it has."""
+    close = difflib.get_close_matches(name[:100], known[:200], n=1)
+    if close:
+        hint = f"; did you mean {close[0]!r}?"
+    else:
+        hint = f"; known fields: {', '.join(known[:10])}" if known else "; no fields are allowed here"
+    return Problem(joined(path, name), "additionalProperties", f"unknown field{hint}")
 
 
 def path_text(steps: Iterable[str | int]) -> str:
     """A path as a person writes it: `items[2].name`."""
     path = ""
     for step in steps:
-        path = f"{path}[{step}]" if isinstance(step, int) else _join(path, step)
+        path = f"{path}[{step}]" if isinstance(step, int) else joined(path, step)
     return path
 
 
-def _message(rule: str, error: ValidationError) -> str:
-    words = _WORDS.get(rule)
-    expected = words(error.kind.value) if words else f"a value that satisfies {rule!r}"
-    return f"expected {expected}, got {shown(error.instance)}"
+def joined(path: str, name: str) -> str:
+    name = name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
+    return f"{path}.{name}" if path else name
 
 
 def shown(value: object) -> str:
     """A value's kind; numbers and booleans themselves, never text, which may be long or secret."""
-    if isinstance(value, (bool, int, float)):
-        text = str(value).lower() if isinstance(value, bool) else _number(value)
-        return f"{kind(value)} {text}"
+    if isinstance(value, bool):
+        return f"boolean {str(value).lower()}"
+    if isinstance(value, (int, float)):
+        return f"{kind(value)} {_number(value)}"
     if isinstance(value, str):
-        return f"string of {len(value)} characters"
+        return f"string of {len(value)} characters" if value else "empty string"
     if isinstance(value, (list, tuple)):
         return f"array of {len(cast('list[object]', value))} items"
     return kind(value)
 
 
 def _number(value: float) -> str:
-    return f"{value:.6g}" if isinstance(value, float) or abs(value) >= 10**20 else str(value)
-
-
-def _meant(error: ValidationError) -> list[ValidationError]:
-    """The errors of the one branch whose kind the value has; none when no branch or several could be meant."""
-    branches = cast("list[list[ValidationError]]", getattr(error.kind, "context", []))
-    here = list(error.instance_path)
-    close = [
-        branch
-        for branch in branches
-        if branch
-        and not any(list(each.instance_path) == here and each.kind.name in ("type", "const") for each in branch)
-    ]
-    return close[0] if len(close) == 1 else []
-
-
-def _known_names(error: ValidationError, schema: Json) -> list[str]:
-    """The fields the schema does know: the properties beside the keyword that failed."""
-    node = schema
-    for step in error.schema_path[:-1]:
-        if isinstance(node, Mapping):
-            node = node.get(str(step))
-        elif isinstance(node, (list, tuple)) and isinstance(step, int) and step < len(node):
-            node = node[step]
-        else:
-            return []
-    properties = node.get("properties") if isinstance(node, Mapping) else None
-    return list(properties) if isinstance(properties, Mapping) else []
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name[:100], known[:200], n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known fields: {', '.join(known[:10])}" if known else ""
-
-
-def _join(path: str, name: str) -> str:
-    name = name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
-    return f"{path}.{name}" if path else name
+    return str(value) if isinstance(value, int) and abs(value) < 10**20 else f"{float(value):.6g}"
 
 
 def _listed(values: object) -> str:
-    texts = [str(value) if isinstance(value, str) else str(value).lower() for value in cast("Sequence[Json]", values)]
+    texts = [value if isinstance(value, str) else str(value).lower() for value in cast("Sequence[Json]", values)]
     more = f" and {len(texts) - 20} more" if len(texts) > 20 else ""
     return ", ".join(text[:_SHOWN] for text in texts[:20]) + more
 
@@ -138,11 +99,16 @@ _WORDS: Mapping[str, Callable[[object], str]] = {
     "minProperties": lambda value: f"at least {value} fields",
     "maxProperties": lambda value: f"at most {value} fields",
     "uniqueItems": lambda _: "items that all differ",
-    "pattern": lambda value: f"text that matches {value}",
-    "format": lambda value: f"text in the format {value}",
-    "anyOf": lambda _: "one of the allowed forms",
-    "oneOf": lambda _: "exactly one of the allowed forms",
-    "not": lambda _: "a value outside the forbidden form",
-    "contains": lambda _: "an array that contains a required item",
+    "pattern": lambda value: f"text that matches {str(value)[:200]}",
+    "format": lambda value: f"text in the format {value}{_EXAMPLES.get(str(value), '')}",
     "propertyNames": lambda _: "field names of the allowed form",
+    "contains": lambda _: "an array with an item of the required form",
+    "not": lambda _: "a value outside the forbidden form",
+}
+_EXAMPLES = {
+    "date-time": " (2026-01-31T12:00:00Z)",
+    "date": " (2026-01-31)",
+    "time": " (12:00:00)",
+    "duration": " (PT1H30M)",
+    "uuid": " (123e4567-e89b-12d3-a456-426614174000)",
 }

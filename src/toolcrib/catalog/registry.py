@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from toolcrib.catalog.decorate import tool_of
-from toolcrib.catalog.function import DerivedSchema
+from toolcrib.catalog.signature import DerivedSchema
 from toolcrib.catalog.validate import Validator, check_definition, check_input_schema
 from toolcrib.values.json import JsonError, JsonObject, check_json
 from toolcrib.values.refusal import InvalidName, RegistrationError, SchemaError, ToolcribError
 from toolcrib.values.schema import Profile
-from toolcrib.values.spec import Effect, Source, ToolSpec, ToolType
+from toolcrib.values.spec import NOTHING, Effect, Source, ToolSpec, ToolType
 from toolcrib.values.tool import Tool
 
+REMEMBERED_CHANGES = 64
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,63}")
 _EFFECT_TAG = {Effect.READ: "readonly", Effect.WRITE: "write"}
 
@@ -28,6 +29,21 @@ class Snapshot:
 
     tools: Mapping[str, Tool]
     generation: int
+    changes: tuple[frozenset[str], ...] = ()
+    """The names that each of the last few generations added, replaced or removed."""
+
+    def changed_since(self, older: Snapshot) -> frozenset[str] | None:
+        """Names that were added, replaced or removed since; None when that is too long ago to tell."""
+        steps = self.generation - older.generation
+        if not 0 <= steps <= len(self.changes):
+            return None
+        return frozenset[str]().union(*self.changes[len(self.changes) - steps :])
+
+    def items(self) -> ItemsView[str, Tool]:
+        return self.tools.items()
+
+    def values(self) -> ValuesView[Tool]:
+        return self.tools.values()
 
     def get(self, name: str) -> Tool | None:
         return self.tools.get(name)
@@ -60,6 +76,7 @@ class Registry:
     def __init__(self, profile: Profile = Profile.FULL) -> None:
         self.profile = profile
         self.snapshot = Snapshot(MappingProxyType({}), 0)
+        self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
         self._checks: WeakKeyDictionary[Tool, Checks] = WeakKeyDictionary()
 
@@ -79,19 +96,23 @@ class Registry:
         if problems:
             raise _together(problems)
         self._spellings |= spellings
-        return self._publish({**self.snapshot.tools, **added})
+        tools = self._tools.copy()
+        tools.update(added)
+        return self._publish(tools, frozenset(added))
 
     def replace(self, tool: object) -> Snapshot:
         """Put a new definition in the place of the one with the same name."""
         fresh = self._admitted(tool)
         self._require(fresh.name)
-        return self._publish({**self.snapshot.tools, fresh.name: fresh})
+        tools = self._tools.copy()
+        tools[fresh.name] = fresh
+        return self._publish(tools, frozenset({fresh.name}))
 
     def remove(self, name: str) -> Snapshot:
         self._require(name)
-        tools = dict(self.snapshot.tools)
+        tools = self._tools.copy()
         del tools[name], self._spellings[name.lower()]
-        return self._publish(tools)
+        return self._publish(tools, frozenset({name}))
 
     def checks(self, tool: Tool) -> Checks:
         """The tool's compiled schemas, made at first use."""
@@ -138,8 +159,11 @@ class Registry:
             close = difflib.get_close_matches(name, self.snapshot, n=1)
             raise InvalidName(f"no tool is named {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
 
-    def _publish(self, tools: dict[str, Tool]) -> Snapshot:
-        self.snapshot = Snapshot(MappingProxyType(tools), self.snapshot.generation + 1)
+    def _publish(self, tools: dict[str, Tool], changed: frozenset[str]) -> Snapshot:
+        """Make the next snapshot; it remembers the last few changes, so that whoever follows need not start anew."""
+        self._tools = tools
+        changes = (*self.snapshot.changes[1 - REMEMBERED_CHANGES :], changed)
+        self.snapshot = Snapshot(MappingProxyType(tools), self.snapshot.generation + 1, changes)
         return self.snapshot
 
 
@@ -181,6 +205,8 @@ def _check_words(spec: ToolSpec) -> None:
             raise RegistrationError(f"{spec.name}: {tag!r} is not a tag; use a short ASCII word such as 'notes'")
     if len(spec.category) > 64 or not spec.category.isprintable():
         raise RegistrationError(f"{spec.name}: the category must be one line of at most 64 characters")
+    if spec.metadata is NOTHING and spec.annotations is NOTHING:
+        return
     try:
         check_json([spec.metadata, spec.annotations])
     except JsonError as error:

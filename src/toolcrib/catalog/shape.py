@@ -25,6 +25,14 @@ class Shape:
     sound: bool = True
 
 
+def free_name(name: str, taken: Mapping[str, object]) -> str:
+    """The name, or the name with a number where it is taken."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}{number}", number + 1
+    return candidate
+
+
 ANY = Shape({})
 INTEGER = Shape({"type": "integer"}, convert.whole)
 NUMBER = Shape({"type": "number"}, convert.real)

@@ -10,7 +10,8 @@ from typing import cast
 import jsonschema_rs
 import orjson
 
-from toolcrib.catalog.problem import MAX_PROBLEMS, Problem, problem_of
+from toolcrib.catalog.explain import explain
+from toolcrib.catalog.problem import Problem
 from toolcrib.values.json import (
     MAX_DEPTH,
     MAX_INTEGER_DIGITS,
@@ -29,36 +30,31 @@ _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=50_000, size_limit=5
 _LONG_NUMBER = re.compile(r"\d{19}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?")
+_DURATION = re.compile(r"P(?=\d|T\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?")
 _LARGEST = 10**MAX_INTEGER_DIGITS
 
 
 class Validator:
     """One compiled schema. `is_valid` is the hot path; `problems` is asked only after it said no."""
 
-    __slots__ = ("_compiled", "is_valid", "schema")
+    __slots__ = ("is_valid", "schema")
 
     def __init__(self, schema: JsonObject) -> None:
-        try:
-            self._compiled = jsonschema_rs.validator_for(
-                dict(schema),
-                offline=True,
-                validate_formats=True,
-                formats=_FORMATS,
-                pattern_options=_PATTERNS,
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise _schema_error(error) from error
         self.schema = schema
-        self.is_valid: Callable[[object], bool] = self._compiled.is_valid
+        self.is_valid: Callable[[object], bool] = _compiled(schema).is_valid
 
-    def problems(self, instance: Json) -> tuple[Problem, ...]:
+    def problems(self, value: Json) -> tuple[Problem, ...]:
         """Everything that is wrong with a value, at most twenty problems; never the value itself."""
-        found: list[Problem] = []
-        for error in self._compiled.iter_errors(instance):
-            found.extend(problem_of(error, self.schema))
-            if len(found) >= MAX_PROBLEMS:
-                break
-        return tuple(found[:MAX_PROBLEMS])
+        return explain(self.schema, value, _compiled)
+
+
+def _compiled(schema: JsonObject) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(
+            dict(schema), offline=True, validate_formats=True, formats=_FORMATS, pattern_options=_PATTERNS
+        )
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        raise _schema_error(error) from error
 
 
 def check_definition(schema: JsonObject, profile: Profile = Profile.FULL) -> None:
@@ -73,7 +69,7 @@ def check_definition(schema: JsonObject, profile: Profile = Profile.FULL) -> Non
 def check_input_schema(schema: JsonObject, profile: Profile = Profile.FULL) -> None:
     """Like `check_definition`, and the schema must be one of an object: arguments have names."""
     check_definition(schema, profile)
-    if schema.get("type", "object") != "object":
+    if schema.get("type", "object") not in ("object", ["object"]):
         raise SchemaError(f"an input schema must have type object, not {schema['type']!r}: arguments have names")
 
 
@@ -117,12 +113,17 @@ def _parsed(text: str | bytes) -> Json:
 def _checked(value: object) -> Json:
     if not isinstance(value, Mapping):
         raise JsonError(f"{type(value).__name__} is not an object")
-    members = cast("Mapping[str, Json]", value)
+    members: Mapping[str, Json] = cast("Mapping[str, Json]", value)
+    if type(cast("object", value)) is not dict:
+        members = {**members}
     for name, member in members.items():
         if not (type(name) is str and name.isascii() and _plain(member)):
             check_json(members)
-            return cast("Json", _rebuilt(members))
-    return members if type(members) is dict else dict(members)
+            try:
+                return cast("Json", _rebuilt(members))
+            except RecursionError:
+                raise JsonError("nested too deeply") from None
+    return members
 
 
 def _plain(value: object) -> bool:
@@ -137,14 +138,19 @@ def _plain(value: object) -> bool:
 def _rebuilt(value: object) -> object:
     """The value in the built-in types that the validator reads: subclasses, tuples and other mappings are copied."""
     if isinstance(value, Mapping):
-        return {str(name): _rebuilt(member) for name, member in cast("Mapping[object, object]", value).items()}
+        members = cast("Mapping[str, object]", value)
+        return {str.__str__(name): _rebuilt(member) for name, member in members.items()}
     if isinstance(value, (list, tuple)):
         return [_rebuilt(member) for member in cast("list[object]", value)]
     if type(value) in (str, int, float, bool) or value is None:
         if type(value) is int and not -_LARGEST < value < _LARGEST:
             raise JsonError(f"an integer of more than {MAX_INTEGER_DIGITS} digits is too large")
         return value
-    return next(base(value) for base in (str, int, float) if isinstance(value, base))
+    return (
+        str.__str__(value)
+        if isinstance(value, str)
+        else next(of(value) for of in (int, float) if isinstance(value, of))
+    )
 
 
 def _is_moment(text: str) -> bool:
@@ -155,8 +161,12 @@ def _is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-_FORMATS: dict[str, Callable[[str], bool]] = {"date-time": _is_moment, "time": _is_time}
-"""Models leave out the time zone as people do, so these two are checked without insisting on it."""
+def _is_duration(text: str) -> bool:
+    return _DURATION.fullmatch(text) is not None
+
+
+_FORMATS: dict[str, Callable[[str], bool]] = {"date-time": _is_moment, "time": _is_time, "duration": _is_duration}
+"""Read as people and models write them: the time zone may be missing, seconds of a duration may have a fraction."""
 
 
 def _schema_error(error: Exception) -> SchemaError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ PURGED = "payloads_purged"
 CLAIMED = "session_claimed"
 RELEASED = "session_released"
 _EMPTY = b"{}"
-_NEW_SALT = 16
+_SALT = 16
 
 
 class Head(NamedTuple):
@@ -41,14 +41,7 @@ class Head(NamedTuple):
 class Sealed(NamedTuple):
     """A draft whose text is fixed: only its place in the chain is missing."""
 
-    session_id: str
-    agent_id: str | None
-    run_id: str | None
-    level: str
-    type: str
-    node_id: str | None
-    call_id: str | None
-    created_at: float
+    facts: tuple[str, str | None, str | None, str, str, str | None, str | None, float]
     payload: bytes
     salt: bytes
     digest: bytes
@@ -75,39 +68,29 @@ class Link(NamedTuple):
     hash: bytes
 
 
-def seal(draft: Draft, created_at: float) -> Sealed:
-    """Encode a draft once; whatever cannot be stored fails here, before any transaction."""
-    kind, level = draft.type, draft.level
-    if kind.__class__ is not str:  # an enum member: SQLite drivers are slow on subclasses of str
-        kind = str.__str__(kind)
-    try:
-        payload = encode(draft.payload)
+def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
+    """Encode drafts once; whatever cannot be stored fails here, before any transaction."""
+    salts = os.urandom(_SALT * len(drafts))
+    sealed: list[Sealed] = []
+    for start, draft in zip(range(0, len(salts), _SALT), drafts, strict=True):
+        # Exact strings, not enum members: SQLite drivers are slow on subclasses.
+        kind, level = str.__str__(draft.type), str.__str__(draft.level)
         facts = (draft.session_id, draft.agent_id, draft.run_id, level, kind, draft.node_id, draft.call_id, created_at)
-        header = orjson.dumps(facts)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
-    salt = os.urandom(_NEW_SALT)
-    return Sealed(
-        draft.session_id,
-        draft.agent_id,
-        draft.run_id,
-        str.__str__(level),
-        kind,
-        draft.node_id,
-        draft.call_id,
-        created_at,
-        payload,
-        salt,
-        sha256(salt + payload).digest(),
-        header,
-    )
+        try:
+            payload = encode(draft.payload)
+            header = orjson.dumps(facts)[1:]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
+        salt = salts[start : start + _SALT]
+        sealed.append(Sealed(facts, payload, salt, sha256(salt + payload).digest(), header))
+    return sealed
 
 
 def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes) -> Link:
     """Give a sealed draft its place after `prev_hash`."""
-    text = b"[%d,%d,%b" % (seq, run_seq, sealed[11][1:])
-    digest = sealed[10]
-    return Link(seq, run_seq, *sealed[:11], prev_hash, sha256(prev_hash + digest + text).digest())
+    facts, payload, salt, digest, header = sealed
+    new_hash = sha256(b"%b%b[%d,%d,%b" % (prev_hash, digest, seq, run_seq, header)).digest()
+    return Link(seq, run_seq, *facts, payload, salt, digest, prev_hash, new_hash)
 
 
 def expected_hash(stored: Link) -> bytes:

@@ -99,3 +99,27 @@ _SESSION = (
 )
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
 NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
+
+COUNT_PAYLOADS = "SELECT count(*) FROM events WHERE {conditions}"
+SOME_PAYLOADS = "SELECT seq FROM events WHERE {conditions} ORDER BY seq LIMIT ?"
+ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL WHERE seq = ?"
+
+ADD_ARTIFACT = (
+    "INSERT INTO artifacts (artifact_id, size, mime_type, complete, created_at) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (artifact_id) DO NOTHING"
+)
+ADD_USE = "INSERT INTO artifact_uses (artifact_id, session_id, call_id, created_at) VALUES (?, ?, ?, ?)"
+ONE_ARTIFACT = "SELECT artifact_id, size, mime_type, complete, created_at FROM artifacts WHERE artifact_id = ?"
+DROP_USES_BEFORE = "DELETE FROM artifact_uses WHERE created_at < ?"
+DROP_SESSION_USES = "DELETE FROM artifact_uses WHERE session_id = ? AND created_at < ?"
+DROP_ARTIFACT_USES = "DELETE FROM artifact_uses WHERE artifact_id = ?"
+ARTIFACTS_BY_USE = (
+    "SELECT artifacts.artifact_id, size FROM artifacts JOIN artifact_uses"
+    " ON artifact_uses.artifact_id = artifacts.artifact_id"
+    " GROUP BY artifacts.artifact_id, size ORDER BY max(artifact_uses.created_at) DESC, artifacts.artifact_id"
+)
+UNUSED_ARTIFACTS = (
+    "SELECT artifact_id FROM artifacts WHERE NOT EXISTS"
+    " (SELECT 1 FROM artifact_uses WHERE artifact_uses.artifact_id = artifacts.artifact_id) LIMIT ?"
+)
+DROP_ARTIFACT = "DELETE FROM artifacts WHERE artifact_id = ?"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import Future
+from collections import deque
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +11,7 @@ from typing import Protocol
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import Lane
 from toolcrib.values.target import Target
 
 
@@ -26,14 +29,17 @@ class Desk(Protocol):
     """What the engine does for a handler at work."""
 
     def progress(self, context: ToolContext, message: str, fraction: float | None) -> None: ...
-    def call(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> Awaitable[ToolResult]: ...
+    def call_from(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> Awaitable[ToolResult]: ...
     def load(self, context: ToolContext, kind: str, key: str) -> Awaitable[Document | None]: ...
 
 
 class ToolContext:
     """The facts of one call; a handler asks for it by annotating a parameter with this type."""
 
-    __slots__ = ("_desk", "arguments", "call_id", "documents", "events", "name", "origin", "targets", "workspace")
+    __slots__ = (
+        "_desk", "arguments", "call_id", "documents", "events", "lane", "lingering", "name", "nested", "origin",
+        "partial_output", "targets", "workspace",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,6 +59,10 @@ class ToolContext:
         self.workspace = workspace
         self.documents: list[Document] | None = None
         self.events: list[tuple[str, JsonObject]] | None = None
+        self.partial_output: deque[str] | None = None
+        self.lane = Lane.AGENT
+        self.lingering: Future[None] | None = None
+        self.nested: object = None
         self._desk = desk
 
     def progress(self, message: str, fraction: float | None = None) -> None:
@@ -71,10 +81,16 @@ class ToolContext:
             self.events = []
         self.events.append((event_type, payload))
 
+    def partial(self, text: str) -> None:
+        """Keep output that would otherwise be lost: shown when this call is aborted or runs out of time."""
+        if self.partial_output is None:
+            self.partial_output = deque(maxlen=1_000)
+        self.partial_output.append(text[-10_000:])
+
     async def load(self, kind: str, key: str) -> Document | None:
         """Read a document; put it back with the version that was read."""
         return await self._desk.load(self, kind, key)
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> ToolResult:
         """Call another tool: a child call that passes the same counter as every other."""
-        return await self._desk.call(self, name, arguments)
+        return await self._desk.call_from(self, name, arguments)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.values.json import Json, canonical
 from toolcrib.values.spec import ToolSpec
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolcrib.values.context import ToolContext
 
 Arguments = Mapping[str, Json]
-Handler = Callable[["ToolContext", Arguments], object]
+Handler = Callable[["ToolContext", Arguments], Any]
 """Takes the validated arguments; returns the value, or an awaitable of it when `runs` is ASYNC."""
 
 
@@ -48,7 +48,8 @@ class Tool:
     implementation: Callable[[], str] = _no_implementation
     transactional: bool = False
     needs_approval: Callable[[Arguments], bool] | None = None
-    _fingerprint: list[str] = field(default_factory=list[str], init=False, repr=False)
+    entry: str = ""
+    _fingerprint: str = field(default="", init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -59,5 +60,5 @@ class Tool:
         """SHA-256 over contract and implementation; grants and baselines are bound to it."""
         if not self._fingerprint:
             text = canonical([self.spec.contract(), self.implementation()])
-            self._fingerprint.append(hashlib.sha256(text.encode()).hexdigest())
-        return self._fingerprint[0]
+            object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
+        return self._fingerprint

@@ -11,6 +11,7 @@ from toolcrib.values.refusal import StoreError
 _PRIMARY = 0xFF
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+_PASSING = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -38,19 +39,26 @@ def connect_reader(path: Path, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: Exception) -> bool:
     """Another connection holds the lock; the same statement may work a moment later."""
     return _code(error) & _PRIMARY in _BUSY
 
 
-def is_untrustworthy(error: sqlite3.Error) -> bool:
+def is_untrustworthy(error: Exception) -> bool:
     """A write or sync failed in a way after which the operating system may have dropped data it had accepted."""
     code = _code(error)
     return code & _PRIMARY == sqlite3.SQLITE_IOERR and code not in _FULL
 
 
-def explain(error: sqlite3.Error, path: Path) -> StoreError:
+def may_pass(error: Exception) -> bool:
+    """The same write may work later, without opening the store again."""
+    return is_busy(error) or _code(error) in _FULL or _code(error) & _PRIMARY in _PASSING
+
+
+def explain(error: Exception, path: Path) -> StoreError:
     """The error in the words of the person who can fix it: what, where, and the way out."""
+    if isinstance(error, StoreError):
+        return error
     code = _code(error)
     primary = code & _PRIMARY
     if code in _FULL or primary == sqlite3.SQLITE_FULL:
@@ -71,10 +79,10 @@ def explain(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreError(
             f"the store {path} could not be read or written ({error}); check the disk, then open the store again"
         )
-    return StoreError(f"the store {path} refused: {error}")
+    return StoreError(f"the store {path} could not do this: {type(error).__name__}: {error}")
 
 
-def _code(error: sqlite3.Error) -> int:
-    # Errors of the Python module itself (a wrong binding, a closed connection) carry no code.
+def _code(error: Exception) -> int:
+    # Only SQLite's own errors carry a code; those of the Python module (a wrong binding …) do not.
     code: object = getattr(error, "sqlite_errorcode", 0)
     return code if isinstance(code, int) else 0

@@ -50,8 +50,9 @@ class Ledger:
 
     def __init__(self, connection: sqlite3.Connection, crash: Callable[[str], None]) -> None:
         self.connection = connection
-        self._execute = connection.cursor().execute
-        self._insert = connection.cursor().executemany
+        self._cursors = (connection.cursor(), connection.cursor())
+        self._execute = self._cursors[0].execute
+        self._insert = self._cursors[1].executemany
         self._crash = crash
         self._head = _UNKNOWN
         self._runs: dict[tuple[str, str], int] = {}
@@ -70,7 +71,7 @@ class Ledger:
             links = self._links
             if links:
                 self._insert(sql.ADD_EVENT, links)
-                self.weight += _TRANSACTION_WEIGHT + sum([len(new[10] or b"") for new in links])
+                self.weight += _TRANSACTION_WEIGHT
                 self._crash("after_insert")
                 self._execute(sql.MOVE_HEAD, self._head)
             self._crash("before_commit")
@@ -102,6 +103,12 @@ class Ledger:
                 f" it belongs to {owner[0] or 'nobody'} (epoch {owner[1]})"
             )
 
+    def close(self) -> None:
+        """Let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
+        for cursor in self._cursors:
+            cursor.close()
+        self.connection.close()
+
     def _look_at_head(self) -> None:
         row = self._execute(sql.READ_HEAD).fetchone()
         if row is None:
@@ -121,9 +128,7 @@ class Ledger:
         except (StoreError, sqlite3.IntegrityError) as error:
             return error
         # From here on nothing of this unit can fail by itself: its text is encoded and its numbers are new.
-        for sealed in ticket.sealed:
-            self._append(sealed)
-        return self._head.seq
+        return self._append(ticket.sealed)
 
     def _apart(self, ticket: Ticket) -> Sequence[Sealed]:
         """What can fail alone is undone alone."""
@@ -164,23 +169,27 @@ class Ledger:
         parts = (run.run_id, run.session_id, run.agent_id, run.role, run.mode, run.parent_run_id, run.created_at)
         self._execute(sql.OPEN_RUN, parts)
 
-    def _append(self, sealed: Sealed) -> None:
-        seq, prev_hash = self._head
-        new = link(sealed, seq + 1, self._next_of_run(sealed), prev_hash)
-        self._links.append(new)
-        self._head = Head(seq + 1, new[14])
+    def _append(self, drafts: Sequence[Sealed]) -> int:
+        seq, last_hash = self._head
+        runs, links = self._runs, self._links
+        for sealed in drafts:
+            session_id, _, run_id = sealed.facts[:3]
+            run_seq = 0
+            if run_id is not None:
+                run = (session_id, run_id)
+                last = runs.get(run)
+                runs[run] = run_seq = (self._last_of_run(run) if last is None else last) + 1
+            seq += 1
+            new = link(sealed, seq, run_seq, last_hash)
+            links.append(new)
+            last_hash = new.hash
+            self.weight += len(sealed.payload)
+        self._head = Head(seq, last_hash)
+        return seq
 
-    def _next_of_run(self, sealed: Sealed) -> int:
-        run_id = sealed[2]
-        if run_id is None:
-            return 0
-        key = (sealed[0], run_id)
-        last = self._runs.get(key)
-        if last is None:
-            row = self._execute(sql.LAST_OF_RUN, key).fetchone()
-            last = int(row[0]) if row else 0
-        self._runs[key] = last + 1
-        return last + 1
+    def _last_of_run(self, run: tuple[str, str]) -> int:
+        row = self._execute(sql.LAST_OF_RUN, run).fetchone()
+        return int(row[0]) if row else 0
 
     def _undo(self) -> None:
         self._links = []

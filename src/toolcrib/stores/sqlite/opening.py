@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from toolcrib.ports import Clock
 from toolcrib.stores.chain import GENESIS
-from toolcrib.stores.migrations import Step, steps
+from toolcrib.stores.migrations import Step
 from toolcrib.stores.sqlite.connection import explain
 from toolcrib.stores.statements import SQLITE
 from toolcrib.values.refusal import StoreError
@@ -21,13 +21,13 @@ _VERSIONS = (
 _MIGRATION_PATIENCE = 60.0
 
 
-def prepare(path: Path, clock: Clock, crash: Callable[[str], None]) -> None:
-    """Leave a store file of the present version at `path`, whatever was there before; never delete anything."""
+def prepare(path: Path, clock: Clock, crash: Callable[[str], None], known: Sequence[Step]) -> None:
+    """Leave a store file of the newest known shape at `path`, whatever was there before; never delete anything."""
     try:
         _refuse_leftovers(path)
         if not path.exists():
-            _create(path, clock, crash)
-        _migrate(path, clock, crash)
+            _create(path, clock, crash, known)
+        _migrate(path, clock, crash, known)
     except sqlite3.Error as error:
         raise explain(error, path) from error
     except OSError as error:
@@ -49,13 +49,13 @@ def _refuse_leftovers(path: Path) -> None:
         )
 
 
-def _create(path: Path, clock: Clock, crash: Callable[[str], None]) -> None:
+def _create(path: Path, clock: Clock, crash: Callable[[str], None], known: Sequence[Step]) -> None:
     """Build the file aside and link it into place: nobody ever sees a half-made store, and the first one wins."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
-        _migrate(draft, clock, crash)
+        _migrate(draft, clock, crash, known)
         crash("created")
         os.link(draft, path)
     except FileExistsError:
@@ -65,10 +65,9 @@ def _create(path: Path, clock: Clock, crash: Callable[[str], None]) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def _migrate(path: Path, clock: Clock, crash: Callable[[str], None]) -> None:
+def _migrate(path: Path, clock: Clock, crash: Callable[[str], None], known: Sequence[Step]) -> None:
     connection = sqlite3.connect(path, timeout=_MIGRATION_PATIENCE, isolation_level=None)
     try:
-        known = steps()
         present = _version(connection, path)
         if present > known[-1].number:
             raise StoreError(

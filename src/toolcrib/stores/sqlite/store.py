@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from toolcrib.ports import Clock, RunRow, SessionRow, Unit
+from toolcrib.ports import Clock, RunRow, SessionRow, Unit, Verification
 from toolcrib.stores import statements as sql
+from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
 from toolcrib.stores.chain import Link, decode, event_of, seal
-from toolcrib.stores.sqlite import leases
+from toolcrib.stores.migrations import steps
+from toolcrib.stores.sqlite import erasure, leases
+from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
+from toolcrib.stores.sqlite.evidence import Evidence
 from toolcrib.stores.sqlite.ledger import Ledger, Ticket
 from toolcrib.stores.sqlite.opening import prepare
+from toolcrib.stores.sqlite.place import doubts
 from toolcrib.stores.sqlite.reader import Reader
 from toolcrib.stores.sqlite.writer import Writer
+from toolcrib.stores.verify import Purge, verify
 from toolcrib.values.context import Document
 from toolcrib.values.event import Event
 from toolcrib.values.identity import Ownership
@@ -38,7 +45,13 @@ class SqliteStore:
     """Journal, documents, leases and artifacts in one SQLite file."""
 
     def __init__(
-        self, path: Path, ledger: Ledger, durability: Durability, clock: Clock, patience: float, artifacts: Path
+        self,
+        path: Path,
+        ledger: Ledger,
+        durability: Durability,
+        clock: Clock,
+        patience: float,
+        artifacts: Callable[[ArtifactRecords], DiskArtifacts],
     ) -> None:
         self.path = path
         self._clock = clock
@@ -46,6 +59,8 @@ class SqliteStore:
         self._checkpoint = Checkpoint(path)
         self._reader = Reader(path, patience, _READERS)
         self._writer = Writer(path, ledger, durability, patience, self._checkpoint, self._announce)
+        self._artifacts = artifacts(ArtifactRecords(self._reader, self._do))
+        self._warnings = doubts(path)
         self._flush_at = 0.0
         self._watchers: tuple[tuple[asyncio.AbstractEventLoop, Callable[[int], None]], ...] = ()
 
@@ -57,29 +72,44 @@ class SqliteStore:
         durability: Durability,
         clock: Clock,
         artifacts_dir: Path | None = None,
+        artifact_bytes: int = MOST_BYTES,
         patience: float = PATIENCE,
         crash: Callable[[str], None] = no_crash,
     ) -> SqliteStore:
         """Open the store at `path`, making or migrating it first. Blocks for some milliseconds."""
         path = Path(path)
-        prepare(path, clock, crash)
+        prepare(path, clock, crash, steps())
         try:
             ledger = Ledger(connect_writer(path, durability), crash)
         except sqlite3.Error as error:
             raise explain(error, path) from error
-        return cls(path, ledger, durability, clock, patience, artifacts_dir or path.parent / "artifacts")
+        folder = artifacts_dir or path.parent / "artifacts"
+        sync = os.fsync if durability is Durability.FULL else None
+
+        def artifacts(records: ArtifactRecords) -> DiskArtifacts:
+            return DiskArtifacts(folder, records, clock, sync, crash, artifact_bytes)
+
+        return cls(path, ledger, durability, clock, patience, artifacts)
+
+    @property
+    def artifacts(self) -> DiskArtifacts:
+        return self._artifacts
+
+    def warnings(self) -> Sequence[str]:
+        """What cannot be trusted about the place where the store lies."""
+        return tuple(self._warnings)
 
     def append(self, unit: Unit) -> asyncio.Future[int]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[int] = loop.create_future()
         now = self._clock.now()
-        self._writer.submit(Ticket(unit, [seal(draft, now) for draft in unit.drafts], now, loop, future))
+        self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
         return future
 
     def queue(self, unit: Unit) -> None:
         loop = asyncio.get_running_loop()
         now = self._clock.now()
-        self._writer.hold(Ticket(unit, [seal(draft, now) for draft in unit.drafts], now, loop, None))
+        self._writer.hold(Ticket(unit, seal(unit.drafts, now), now, loop, None))
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
             loop.call_later(_FLUSH_AFTER, self._writer.flush)
@@ -94,6 +124,23 @@ class SqliteStore:
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
         return await self._events(sql.OPEN_CALLS, session_id)
+
+    async def verify(self, expect: str | None) -> Verification:
+        return await self._reader.read(lambda connection: verify(Evidence(connection), expect))
+
+    async def purge(self, *, session_id: str | None, before: float | None) -> int:
+        """Erase payloads and the artifacts of the same sessions; a record of the purge stays in the chain."""
+        await self._artifacts.forget(session_id, before)
+        if await self._reader.read(lambda connection: erasure.count(connection, session_id, before)) == 0:
+            return 0
+        rules: list[Purge] = []
+        await self._do(erasure.recording(session_id, before, self._clock.now(), rules.append))
+        erased = erasure.Erased()
+        while not erased.done:
+            await self._do(erasure.erasing(rules[-1], erased))
+            erased.advance()
+        await asyncio.to_thread(self._checkpoint.truncate)
+        return erased.payloads
 
     async def changed(self) -> int:
         """The newest sequence number, whoever committed it: cheap enough to poll."""
@@ -142,12 +189,13 @@ class SqliteStore:
         self._writer.close()
         self._reader.close()
         self._checkpoint.close()
-        self._ledger.connection.close()
+        self._ledger.close()
 
     async def _do(self, work: leases.Work) -> None:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[int] = loop.create_future()
-        self._writer.submit(Ticket(_NOTHING, (), self._clock.now(), loop, future, work))
+        self._writer.hold(Ticket(_NOTHING, (), self._clock.now(), loop, future, work))
+        self._writer.ring()  # never on the event loop: the work may touch many rows or files
         await future
 
     async def _events(self, statement: str, *parameters: str | int) -> Sequence[Event]:

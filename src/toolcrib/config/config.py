@@ -1,0 +1,96 @@
+"""The whole configuration as one value, with what is known of where it came from."""
+
+# ruff: noqa: RUF009 - `key` and `section` make dataclass fields
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from toolcrib.config.home import Home
+from toolcrib.config.keys import all_keys, key, section
+from toolcrib.config.kinds import flag, table
+from toolcrib.config.narrowing import by_entry
+from toolcrib.config.problems import Level
+from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH_OFF, SubApp
+from toolcrib.config.sections import (
+    NAME,
+    Agents,
+    Guard,
+    Limits,
+    Network,
+    PolicySettings,
+    Redaction,
+    Store,
+    Tools,
+)
+from toolcrib.values.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A key that a layer set, and where."""
+
+    key: str
+    level: Level
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One key as `config show` and `doctor` print it; `source` is empty where the default holds."""
+
+    key: str
+    value: Json
+    source: str
+    default: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All settings in force, the home and project they belong to, and where each of them comes from."""
+
+    home: Home
+    project: Path | None
+    sources: tuple[Given, ...]
+    places: Mapping[str, str]
+    tools: Tools = section(Tools)
+    limits: Limits = section(Limits)
+    policy: PolicySettings = section(PolicySettings)
+    store: Store = section(Store)
+    guard: Guard = section(Guard)
+    redaction: Redaction = section(Redaction)
+    agents: Agents = section(Agents)
+    network: Network = section(Network)
+    tools_config: Mapping[str, Mapping[str, bool]] = key(
+        table(NAME, table(NAME, flag(' (a dotted tool name needs quotes: "notes.read" = false)'))),
+        MappingProxyType({}),
+        SWITCH_OFF,
+        "Per agent: toolkits and tools switched on or off by name.",
+        combine=by_entry,
+        example='[tools_config.main]\nchecklist = true\n"notes.delete" = false',
+    )
+    sub_apps: Mapping[str, SubApp] = key(
+        table(NAME, SUB_APP),
+        MappingProxyType({}),
+        FEWER_TOOLS,
+        "Per sub-app: the tools that are bound to it.",
+        combine=by_entry,
+        example='[sub_apps.journal]\ntool_names = ["notes.read", "notes.add"]',
+    )
+
+    def describe(self) -> list[Row]:
+        """Every key with its value, where that comes from, and its default."""
+        return [
+            Row(name, key.kind.plain(_look(self, name)), self.places.get(name, ""), key.kind.plain(key.default))
+            for name, key in all_keys(Config)
+        ]
+
+
+def _look(settings: object, name: str) -> Any:
+    for part in name.split("."):
+        settings = getattr(settings, part)
+    return settings

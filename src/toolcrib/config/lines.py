@@ -1,0 +1,97 @@
+"""On which line each key of a TOML document stands. tomllib does not tell, and an error message should."""
+
+from __future__ import annotations
+
+import re
+
+from toolcrib.config.problems import KeyPath
+
+MAX_PARTS = 16
+_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
+_DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+_STATEMENT = re.compile(
+    r"[ \t\n]*(?:(?P<comment>\#[^\n]*)"
+    rf"|(?P<header>\[\[?)[ \t]*(?P<table>{_DOTTED})[ \t]*\]\]?"
+    rf"|(?P<key>{_DOTTED})[ \t]*=)"
+)
+_TOKEN = re.compile(
+    r'''"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[{]|[\]}]|\n|[^"'#\[\]{}\n]+''',
+    re.DOTALL,
+)
+_PART = re.compile(_KEY)
+
+
+class KeyTooLong(Exception):
+    """A key has very many dotted parts; tomllib would need hours for one that fills a file."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+def line_numbers(text: str) -> dict[KeyPath, int]:
+    """The line of every table header and of every key that begins a statement, up to the first that is not TOML."""
+    found: dict[KeyPath, int] = {}
+    arrays: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    position, line, counted = 0, 1, 0
+    while statement := _STATEMENT.match(text, position):
+        begin = statement.start(statement.lastgroup or 0)
+        line, counted = line + text.count("\n", counted, begin), begin
+        position = statement.end()
+        name = _parts(statement["table"] or statement["key"] or "")
+        if len(name) > MAX_PARTS:
+            raise KeyTooLong(line)
+        if statement["header"]:
+            table = _entered(name, statement["header"], arrays)
+            _note(found, table, 0, line)
+        elif statement["key"]:
+            _note(found, table + name, len(table), line)
+            position = _after_value(text, position)
+    return found
+
+
+def _entered(name: KeyPath, bracket: str, arrays: dict[KeyPath, int]) -> KeyPath:
+    """The full path of a header: arrays of tables on the way stand for their latest entry."""
+    path: KeyPath = ()
+    for part in name[:-1]:
+        path = (*path, part)
+        if path in arrays:
+            path = (*path, arrays[path])
+    path = (*path, name[-1])
+    if bracket == "[[":
+        arrays[path] = arrays.get(path, -1) + 1
+        return (*path, arrays[path])
+    return path
+
+
+def _note(found: dict[KeyPath, int], path: KeyPath, known: int, line: int) -> None:
+    for length in range(known + 1, len(path) + 1):
+        found.setdefault(path[:length], line)
+
+
+def _parts(dotted: str) -> KeyPath:
+    return tuple(_plain(part) for part in _PART.findall(dotted))
+
+
+def _plain(part: str) -> str:
+    if part[0] == "'":
+        return part[1:-1]
+    if part[0] != '"':
+        return part
+    if "\\" not in part:
+        return part[1:-1]
+    import tomllib
+
+    return str(tomllib.loads(f"key = {part}")["key"])
+
+
+def _after_value(text: str, position: int) -> int:
+    """The position behind a value: the end of its line, outside of every string, array and inline table."""
+    depth = 0
+    while token := _TOKEN.match(text, position):
+        if token[0] == "\n" and depth == 0:
+            return position
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        position = token.end()
+    return position

@@ -1,0 +1,199 @@
+"""Entries with keys of their own (rules, rates, sub-apps): how they are read and how a project narrows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, cast
+
+from toolcrib.config.keys import Key
+from toolcrib.config.kinds import Kind, T, choice, integer, items, number, text, unordered, worded
+from toolcrib.config.narrowing import Narrowing, Widens, fewer, never
+from toolcrib.config.problems import At, Invalid, KeyPath, Level, Mistake, kind_with_article, not_known, show_key
+from toolcrib.policy.limits import Rate
+from toolcrib.policy.rules import Layer, Rule, compile_pattern
+from toolcrib.policy.verdict import Verdict, verdict_of
+from toolcrib.values.json import Json
+from toolcrib.values.name import check_name
+from toolcrib.values.spec import Effect
+
+REQUIRED: Any = object()  # the default of a key that has none
+_LAYERS = {Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT, Level.OVERRIDE: Layer.USER}
+
+
+@dataclass(frozen=True, slots=True)
+class SubApp:
+    """A family of tools that an agent gets by data, not by code."""
+
+    tool_names: tuple[str, ...]
+
+
+def record(keys: Mapping[str, Key[Any]], make: Callable[..., T]) -> Kind[T]:
+    """A table with its own declared keys, made into a value by `make(at, **values)`."""
+    expected = f"a table of {', '.join(keys)}"
+
+    def read(value: object, at: At) -> T:
+        if not isinstance(value, Mapping):
+            raise at.wrong(expected, kind_with_article(value))
+        entries = cast("Mapping[object, object]", value)
+        mistakes = _unknown(entries, keys, at)
+        values: dict[str, object] = {}
+        for name, key in keys.items():
+            try:
+                values[name] = _member(name, key, entries, at.inside(name))
+            except Invalid as invalid:
+                mistakes += invalid.mistakes
+        if mistakes:
+            raise Invalid(mistakes)
+        return make(at, **values)
+
+    def plain(value: T) -> Json:
+        held = {name: getattr(value, name) for name in keys}
+        return {name: key.kind.plain(held[name]) for name, key in keys.items() if held[name] != key.default}
+
+    return Kind(expected, read, plain, keys)
+
+
+def _unknown(entries: Mapping[object, object], keys: Mapping[str, Key[Any]], at: At) -> list[Mistake]:
+    names = [name if isinstance(name, str) else repr(name) for name in entries if name not in keys][:3]
+    return [(at.inside(name).path, not_known(name, {known: known for known in keys})) for name in names]
+
+
+def _member(name: str, key: Key[Any], entries: Mapping[object, object], at: At) -> object:
+    if name in entries:
+        return key.kind.read(entries[name], at)
+    if key.default is REQUIRED:
+        raise at.mistaken(f"is missing: it must be {key.kind.expected}")
+    return key.default
+
+
+def _entry(kind: Kind[T], default: T, doc: str, unit: str = "") -> Key[T]:
+    """A key inside an entry: narrowed with the entry, not by itself."""
+    return Key(kind, default, never(), doc, unit)
+
+
+def _rule(
+    at: At,
+    *,
+    tool: str,
+    tags: frozenset[str],
+    effect: Effect | None,
+    verdict: Verdict,
+    because: str,
+    deny_message: str,
+) -> Rule:
+    if not (tool or tags or effect):
+        raise at.mistaken('names no tool, tags or effect; write tool = "**" for a rule about every tool')
+    layer, place = _LAYERS[at.level], f"{at.place} {show_key(at.path)}"
+    return Rule(verdict, tool or "**", tags, effect, because, deny_message, layer, place)
+
+
+def _rate(at: At, *, max_calls: int, per_seconds: float) -> Rate:
+    return Rate(max_calls, per_seconds)
+
+
+def _sub_app(at: At, *, tool_names: tuple[str, ...]) -> SubApp:
+    return SubApp(tool_names)
+
+
+def _pattern(written: str) -> str:
+    compile_pattern(written)
+    return written
+
+
+TOOL_PATTERN = worded("a tool name pattern such as 'notes.read', 'notes.*' or '**'", _pattern, str)
+_VERDICT = worded(
+    'one of "allow", "ask", "deny" (or "preApproved", "ask", "blocked")',
+    verdict_of,
+    lambda verdict: verdict.name.lower(),
+)
+_SENTENCE = text("text without control characters", r"[^\x00-\x08\x0b-\x1f\x7f-\x9f]*")
+_TAG = text("a tag of letters, digits, '_', '-', '.' and ':'", r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
+
+RULE = record(
+    {
+        "tool": _entry(
+            TOOL_PATTERN,
+            "",
+            "Name pattern of the tools it is about; `*` stays inside one dotted part, `**` does not.",
+        ),
+        "tags": _entry(unordered(items(_TAG)), frozenset[str](), "Tags that a tool must all have."),
+        "effect": _entry(choice(Effect), None, "Effect that a tool must have."),
+        "verdict": _entry(_VERDICT, REQUIRED, "What the rule says."),
+        "because": _entry(_SENTENCE, "", "Reason, for people and records."),
+        "deny_message": _entry(_SENTENCE, "", "What the model is told when the call is refused."),
+    },
+    _rule,
+)
+RATE = record(
+    {
+        "max_calls": _entry(integer(1, 10**9), REQUIRED, "Calls in one burst.", "calls"),
+        "per_seconds": _entry(number(0.001, 31_536_000), REQUIRED, "Time in which the burst is refilled.", "s"),
+    },
+    _rate,
+)
+SUB_APP = record(
+    {"tool_names": _entry(items(worded("a tool name", check_name, str)), REQUIRED, "Names of the tools.")},
+    _sub_app,
+)
+
+
+def _add_stricter_rules(held: tuple[Rule, ...], wanted: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    why = "says allow, and a project's rule may only say ask or deny"
+    if allowing := [index for index, rule in enumerate(wanted) if rule.verdict is Verdict.ALLOW]:
+        raise Widens({(index,): why for index in allowing})
+    return (*held, *wanted)
+
+
+def _lower_rates(held: Mapping[str, Rate], wanted: Mapping[str, Rate]) -> Mapping[str, Rate]:
+    """Another pattern only adds a limit, since every one that matches applies; the same pattern may only get slower."""
+    reasons: dict[KeyPath, str] = {}
+    for pattern, rate in wanted.items():
+        other = held.get(pattern, rate)
+        if rate.max_calls > other.max_calls or _per_second(rate) > _per_second(other):
+            reasons[pattern,] = f"may only be lowered by a project: {_words(rate)} is more than {_words(other)}"
+    if reasons:
+        raise Widens(reasons)
+    return MappingProxyType({**held, **wanted})
+
+
+def _per_second(rate: Rate) -> float:
+    return rate.max_calls / rate.per_seconds
+
+
+def _words(rate: Rate) -> str:
+    return f"{rate.max_calls} per {rate.per_seconds:g} s"
+
+
+Switches = Mapping[str, Mapping[str, bool]]
+
+
+def _switch_off(held: Switches, wanted: Switches) -> Switches:
+    why = "is switched on, and a project may only switch off"
+    if on := [(agent, name) for agent, switches in wanted.items() for name in switches if switches[name]]:
+        raise Widens(dict.fromkeys(on, why))
+    changed = {agent: MappingProxyType({**held.get(agent, {}), **switches}) for agent, switches in wanted.items()}
+    return MappingProxyType({**held, **changed})
+
+
+def _fewer_tools(held: Mapping[str, SubApp], wanted: Mapping[str, SubApp]) -> Mapping[str, SubApp]:
+    result = dict(held)
+    reasons: dict[KeyPath, str] = {}
+    for name, sub_app in wanted.items():
+        if name not in held:
+            reasons[name,] = "is not one of the operator's sub-apps, and a project may not add one"
+            continue
+        try:
+            result[name] = SubApp(fewer().narrow(held[name].tool_names, sub_app.tool_names))
+        except Widens as widens:
+            reasons |= {(name, "tool_names", *inside): why for inside, why in widens.reasons.items()}
+    if reasons:
+        raise Widens(reasons)
+    return MappingProxyType(result)
+
+
+STRICTER_RULES = Narrowing("add rules that say ask or deny", _add_stricter_rules)
+LOWER_RATES = Narrowing("add patterns, and lower the rate and the burst of the operator's", _lower_rates)
+SWITCH_OFF = Narrowing("switch off", _switch_off)
+FEWER_TOOLS = Narrowing("list fewer tools for the operator's sub-apps", _fewer_tools)

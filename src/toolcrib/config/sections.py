@@ -1,0 +1,259 @@
+"""Every key there is. This is the one place that says what a key is; the reference and the starter file follow it."""
+
+# ruff: noqa: RUF009 - `key` and `section` make dataclass fields
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+
+from toolcrib.config.keys import key, section
+from toolcrib.config.kinds import choice, file_path, flag, integer, items, table, text
+from toolcrib.config.narrowing import by_entry, fewer, lower, more, never, stricter, together
+from toolcrib.config.records import LOWER_RATES, RATE, RULE, STRICTER_RULES, TOOL_PATTERN
+from toolcrib.policy.limits import Rate
+from toolcrib.policy.rules import Rule
+from toolcrib.values.schema import Profile
+
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+
+NAME = text("a name of letters, digits, '_', '-' and '.'", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
+VARIABLE = text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+EXPRESSION = text("a regular expression (RE2 syntax)", r".+")
+HOST = text(
+    "a host in lower case, such as 'api.example.com', '*.example.com' or 'localhost:8080'",
+    r"\*|(?:(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?",
+)
+
+
+class Durability(StrEnum):
+    """When a commit counts: after the operating system has it, or after the disk has it."""
+
+    NORMAL = "normal"
+    FULL = "full"
+
+
+class Enforcement(StrEnum):
+    """What a changed tool contract leads to: nothing, a record, or a refusal."""
+
+    OFF = "off"
+    OBSERVE = "observe"
+    ENFORCE = "enforce"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Time, output, environment and write access of tools."""
+
+    default_timeout_ms: int = key(
+        integer(1, DAY_MS),
+        2 * MINUTE_MS,
+        lower(),
+        "Time limit of a tool that names none.",
+        "ms",
+        at_most="max_timeout_ms",
+    )
+    max_timeout_ms: int = key(
+        integer(1, DAY_MS), 10 * MINUTE_MS, lower(), "Longest time limit that a tool, a call or a model can have.", "ms"
+    )
+    allowed_write_roots: tuple[Path, ...] = key(
+        items(file_path()), (), fewer(), "Folders outside the workspace that tools may write to without leaving bounds."
+    )
+    allow_tmp_writes: bool = key(
+        flag(), False, stricter((True, False)), "Whether the folder for temporary files counts as a write root."
+    )
+    env_allowlist: tuple[str, ...] = key(
+        items(VARIABLE), ("PATH", "HOME", "TMPDIR", "LANG"), fewer(), "Environment variables that commands get to see."
+    )
+    stdout_limit_bytes: int = key(
+        integer(KIB, GIB),
+        MIB,
+        lower(),
+        "Standard output kept of one command; the rest is dropped and counted.",
+        "bytes",
+    )
+    stderr_limit_bytes: int = key(
+        integer(KIB, GIB),
+        256 * KIB,
+        lower(),
+        "Standard error kept of one command; the rest is dropped and counted.",
+        "bytes",
+    )
+    schema_profile: Profile = key(
+        choice(Profile), Profile.FULL, stricter(tuple(Profile)), "How much of JSON Schema a tool's contract may use."
+    )
+    result_limit_chars: int = key(
+        integer(200, 10_000_000),
+        10_000,
+        lower(),
+        "Longest result a model gets; the whole text goes to an artifact.",
+        "characters",
+    )
+    max_artifact_bytes: int = key(
+        integer(KIB, 64 * GIB),
+        64 * MIB,
+        lower(),
+        "Largest artifact; what is longer is cut and marked incomplete.",
+        "bytes",
+    )
+    max_threads: int = key(
+        integer(1, 1_024),
+        32,
+        lower(),
+        "Threads for handlers that are not async; when all are taken a call is refused as busy.",
+        "threads",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopLimits:
+    """When repetition counts as a loop. Progress is a result that this run has not seen yet."""
+
+    same_call: int = key(
+        integer(1, 1_000), 3, lower(), "Identical calls (tool and arguments) that count as a loop.", "calls"
+    )
+    warn: int = key(
+        integer(1, 1_000), 2, lower(), "Identical calls at which the model is warned.", "calls", at_most="same_call"
+    )
+    same_tool: int = key(integer(1, 1_000), 5, lower(), "Calls of one tool in a row without progress.", "calls")
+    oscillation: int = key(integer(1, 1_000), 3, lower(), "Cycles of the same few calls without progress.", "cycles")
+    no_progress: int = key(integer(1, 10_000), 10, lower(), "Calls of any tool in a row without progress.", "calls")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much may happen at once and in all."""
+
+    max_parallel_reads: int = key(
+        integer(1, 10_000), 32, lower(), "Reads of one turn that run at the same time.", "calls"
+    )
+    max_calls_per_turn: int = key(integer(1, 10_000), 128, lower(), "Calls that one model answer may hold.", "calls")
+    max_children_per_run: int = key(
+        integer(1, 1_000), 4, lower(), "Child agents that one run may have at a time.", "agents"
+    )
+    max_children_per_session: int = key(
+        integer(1, 1_000), 8, lower(), "Child agents that one session may have at a time.", "agents"
+    )
+    max_depth: int = key(integer(1, 100), 5, lower(), "How deep agents may start agents.", "levels")
+    calls_per_run: int = key(
+        integer(1, 10**9, zero="no limit"), 0, lower(unlimited=0), "Calls that one run may make in all.", "calls"
+    )
+    rate: Mapping[str, Rate] = key(
+        table(TOOL_PATTERN, RATE),
+        MappingProxyType({}),
+        LOWER_RATES,
+        "Rate limits by tool name pattern; every pattern that matches a tool applies to it.",
+        combine=by_entry,
+        example='[limits.rate."web.**"]\nmax_calls = 30\nper_seconds = 60',
+    )
+    loop: LoopLimits = section(LoopLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicySettings:
+    """Who decides, and the rules. The strictest rule that matches wins, whoever wrote it."""
+
+    default_ask_timeout_ms: int = key(
+        integer(1, DAY_MS), 2 * MINUTE_MS, lower(), "How long a person has to answer before the call is denied.", "ms"
+    )
+    rules: tuple[Rule, ...] = key(
+        items(RULE),
+        (),
+        STRICTER_RULES,
+        "Rules by tool name pattern, tags and effect; every layer adds its own.",
+        combine=together,
+        example='[[policy.rules]]\ntool = "notes.*"\neffect = "write"\nverdict = "allow"\nbecause = "my own notes"',
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The journal and everything that is kept with it."""
+
+    path: Path = key(file_path(relative="relative to the home"), Path("toolcrib.db"), never(), "The database file.")
+    durability: Durability = key(
+        choice(Durability),
+        Durability.NORMAL,
+        stricter(tuple(Durability)),
+        "When a record counts as kept: normal survives a crash of the program, full also one of the machine.",
+    )
+    busy_timeout_ms: int = key(
+        integer(1, 10 * MINUTE_MS),
+        5_000,
+        never(),
+        "How long to wait for another process that holds the database.",
+        "ms",
+    )
+    retention_days: int = key(
+        integer(1, 36_500, zero="keep"),
+        0,
+        never(),
+        "Age after which payloads are erased; the chain of events stays.",
+        "days",
+    )
+    lease_seconds: int = key(
+        integer(1, 3_600), 30, never(), "How long a session stays with a process that no longer answers.", "s"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """What happens when a tool is no longer the tool that was approved."""
+
+    enforcement: Enforcement = key(
+        choice(Enforcement),
+        Enforcement.OBSERVE,
+        stricter(tuple(Enforcement)),
+        "What a changed contract leads to: nothing, a record, or a refusal.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """What is taken out of everything that is stored, shown or sent, on top of the shipped rules."""
+
+    values_from_env: tuple[str, ...] = key(
+        items(VARIABLE),
+        (),
+        more(),
+        "Environment variables whose values are secret; every layer adds its own.",
+        combine=together,
+    )
+    extra_patterns: tuple[str, ...] = key(
+        items(EXPRESSION),
+        (),
+        more(),
+        "Regular expressions whose matches are secret; every layer adds its own.",
+        combine=together,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agents:
+    """Child agents."""
+
+    child_timeout_ms: int = key(integer(1, DAY_MS), 10 * MINUTE_MS, lower(), "How long a child agent may run.", "ms")
+    cancel_timeout_ms: int = key(
+        integer(1, DAY_MS),
+        MINUTE_MS // 2,
+        lower(),
+        "How long a cancelled child may take to end before it is abandoned.",
+        "ms",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """Hosts. One on neither list asks; one on both is denied."""
+
+    allow_hosts: tuple[str, ...] = key(
+        items(HOST), (), fewer(), "Hosts that network tools may reach without a question."
+    )
+    deny_hosts: tuple[str, ...] = key(
+        items(HOST), (), more(), "Hosts that are never reached; every layer adds its own.", combine=together
+    )

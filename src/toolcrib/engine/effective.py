@@ -1,0 +1,266 @@
+"""The effective set: where the catalog and the policy meet. What it holds may run; everything else has its reason."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolcrib.catalog.registry import Checks, Registry, Snapshot
+from toolcrib.catalog.validate import arguments_of, refusal_of
+from toolcrib.policy.limits import Bucket, Rate
+from toolcrib.policy.rules import Policy, compile_pattern, decide_targets
+from toolcrib.policy.verdict import Decision, Verdict
+from toolcrib.ports import Hook, HookEvent
+from toolcrib.values.call import Invocation, ToolCall
+from toolcrib.values.json import JsonObject
+from toolcrib.values.name import PROVIDER_LIMIT, NameTable
+from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.spec import Effect, Exposure, Lane, ToolSpec
+from toolcrib.values.tool import Tool, no_targets
+
+Screen = Callable[[ToolSpec], str | None]
+"""Why a tool is out, or None when this screen lets it through."""
+
+
+@dataclass(slots=True)
+class Slot:
+    """Everything about one tool of a run that can be known before a call: compiled once, at the first call."""
+
+    tool: Tool
+    checks: Checks
+    decision: Decision
+    before: tuple[Hook, ...]
+    after: tuple[Hook, ...]
+    timeout: float
+    bucket: Bucket | None
+    lane: Lane
+    write_ahead: bool
+
+    def invoke(self, call: ToolCall, call_id: str) -> Invocation:
+        """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""
+        arguments = arguments_of(call.arguments)
+        checks = self.checks
+        if not checks.arguments.is_valid(arguments):
+            raise refusal_of(self.tool.name, checks.arguments.problems(arguments))
+        tool = self.tool
+        effect = tool.spec.effect
+        if checks.read_form is not None and effect is Effect.WRITE and checks.read_form.is_valid(arguments):
+            effect = Effect.READ
+        targets = () if tool.targets is no_targets else tuple(tool.targets(arguments))
+        return Invocation(call, call_id, tool, arguments, effect, targets)
+
+    def decide(self, invocation: Invocation) -> Decision:
+        """The whole decision for one call: the compiled part, what the targets add, what the tool itself asks for."""
+        decision = self.decision
+        tool = self.tool
+        if invocation.targets and (marked := decide_targets(invocation.targets)) is not None:
+            decision = decision.at_least(marked)
+        if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):
+            decision = decision.at_least(Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval"))
+        if invocation.call.repaired and invocation.effect is Effect.WRITE:
+            repaired = "the call was repaired from broken JSON"
+            decision = decision.at_least(Decision(Verdict.ASK, "default", "shipped", repaired))
+        return decision
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a run brings to its effective set, besides the tools: policy, hooks, limits."""
+
+    policy: Policy
+    hooks: tuple[Hook, ...]
+    default_timeout: float
+    max_timeout: float
+    rates: Mapping[str, Rate]
+    buckets: dict[str, Bucket]
+    now: Callable[[], float]
+
+
+class EffectiveSet:
+    """The tools of one run, fixed for its life, with the reason for every tool that is out."""
+
+    __slots__ = ("_lists", "_registry", "_screens", "_slots", "_table", "_tools", "out", "snapshot", "terms")
+
+    def __init__(self, registry: Registry, snapshot: Snapshot, screens: Sequence[Screen], terms: Terms) -> None:
+        self._registry = registry
+        self._screens = screens
+        self.snapshot = snapshot
+        self.terms = terms
+        self.out: dict[str, str] = {}
+        self._tools: dict[str, Tool] = {}
+        self._slots: dict[str, Slot] = {}
+        self._table: NameTable | None = None
+        self._lists: dict[str, list[JsonObject]] = {}
+
+    @classmethod
+    def compile(cls, registry: Registry, snapshot: Snapshot, screens: Sequence[Screen], terms: Terms) -> EffectiveSet:
+        """Screen every tool of the snapshot; rules, validators and hooks are compiled at a tool's first use."""
+        effective = cls(registry, snapshot, screens, terms)
+        for name, tool in snapshot.items():
+            effective._place(name, tool)
+        return effective
+
+    def following(self, snapshot: Snapshot) -> EffectiveSet:
+        """This set after the registry changed: only what changed is screened again."""
+        if snapshot.generation == self.snapshot.generation:
+            return self
+        changed = snapshot.changed_since(self.snapshot)
+        if changed is None:
+            return EffectiveSet.compile(self._registry, snapshot, self._screens, self.terms)
+        fresh = EffectiveSet(self._registry, snapshot, self._screens, self.terms)
+        fresh.out, fresh._tools, fresh._slots = self.out.copy(), self._tools.copy(), self._slots.copy()
+        for name in changed:
+            for table in (fresh.out, fresh._tools, fresh._slots):
+                table.pop(name, None)
+            if (tool := snapshot.get(name)) is not None:
+                fresh._place(name, tool)
+        return fresh
+
+    def _place(self, name: str, tool: Tool) -> None:
+        spec = tool.spec
+        for screen in self._screens:
+            if (reason := screen(spec)) is not None:
+                self.out[name] = reason
+                return
+        self._tools[name] = tool
+
+    def require(self, name: str) -> Slot:
+        """The slot of a tool that may run here; otherwise a refusal that names what would work."""
+        slot = self._slots.get(name)
+        return slot if slot is not None else self._first_use(name)
+
+    def lane(self, call: ToolCall) -> Lane:
+        """How to schedule a call before it is settled; an unknown tool counts as a read."""
+        tool = self._tools.get(name := self.canonical(call.name))
+        if tool is None:
+            return Lane.READ
+        lane = tool.spec.lane
+        if lane is Lane.WRITE and tool.spec.read_form is not None:
+            return Lane.READ if self._reads(name, call) else lane
+        return lane
+
+    def canonical(self, name: str) -> str:
+        """The canonical name for a name that may have been sent through a provider."""
+        return name if name in self._tools else self.names.canonical(name)
+
+    @property
+    def names(self) -> NameTable:
+        """Canonical and provider-safe names of this set."""
+        if self._table is None:
+            self._table = NameTable.build(self._tools, PROVIDER_LIMIT)
+        return self._table
+
+    @property
+    def specs(self) -> list[ToolSpec]:
+        return [tool.spec for tool in self._tools.values()]
+
+    def advertised(
+        self, provider: str, advertiser: Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]
+    ) -> list[JsonObject]:
+        """The provider's tool list for this set, made once."""
+        known = self._lists.get(provider)
+        if known is None:
+            known = self._lists[provider] = advertiser(self.specs, self.names, provider)
+        return list(known)
+
+    def why(self, name: str) -> str | None:
+        """Why a tool is out; None when it is in."""
+        if name in self._tools:
+            return None
+        return self.out.get(name, "no tool has this name")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def _first_use(self, name: str) -> Slot:
+        tool = self._tools.get(name) or self._tools.get(self.canonical(name))
+        if tool is None:
+            raise Refusal(Reason.TOOL_NOT_AVAILABLE, self._not_available(name), {"tool": name})
+        slot = self._slots.get(tool.name)
+        if slot is None:
+            slot = self._slots[tool.name] = self._compile(tool)
+        return slot
+
+    def _compile(self, tool: Tool) -> Slot:
+        terms, spec = self.terms, tool.spec
+        hooks = [hook for hook in terms.hooks if hook.matches(spec)]
+        rate = next((rate for text, rate in terms.rates.items() if compile_pattern(text).fullmatch(spec.name)), None)
+        write_ahead = (
+            spec.effect is Effect.WRITE or spec.lane is Lane.AGENT or spec.dangerous
+        ) and not tool.transactional
+        return Slot(
+            tool=tool,
+            checks=self._registry.checks(tool),
+            decision=terms.policy.decide(spec),
+            before=tuple(hook for hook in hooks if hook.event is HookEvent.PRE_TOOL_USE),
+            after=tuple(hook for hook in hooks if hook.event is HookEvent.POST_TOOL_USE),
+            timeout=min(spec.timeout or terms.default_timeout, terms.max_timeout),
+            bucket=terms.buckets.setdefault(spec.name, Bucket.full(rate, terms.now())) if rate else None,
+            lane=spec.lane,
+            write_ahead=write_ahead,
+        )
+
+    def _reads(self, name: str, call: ToolCall) -> bool:
+        checks = self.require(name).checks
+        try:
+            arguments = arguments_of(call.arguments)
+        except Refusal:
+            return False
+        return checks.read_form is not None and checks.read_form.is_valid(arguments)
+
+    def _not_available(self, name: str) -> str:
+        if (reason := self.out.get(name)) is not None:
+            return f"{name} is not available in this run: {reason}"
+        near = near_names(name, self._tools)
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; this run has {len(self._tools)} tools"
+        return f"there is no tool {name[:80]!r} here{hint}"
+
+
+def near_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """Names a caller may have meant: same words, same last part, or close spelling."""
+    wanted = name.lower().replace("__", ".")[:100]
+    tail = wanted.rsplit(".", 1)[-1]
+    same = [known for known in names if known.lower() == wanted or known.lower().rsplit(".", 1)[-1] == tail]
+    if same:
+        return same[:most]
+    alike = [known for known in names if abs(len(known) - len(wanted)) <= 8 and known[:1].lower() == wanted[:1]]
+    return difflib.get_close_matches(wanted, alike[:500], n=most, cutoff=0.6)
+
+
+def capability_screen(present: frozenset[str]) -> Screen:
+    """Out: tools that need something this runtime does not have."""
+
+    def screen(spec: ToolSpec) -> str | None:
+        missing = spec.capabilities - present
+        return f"it needs {', '.join(sorted(missing))}, which this runtime does not have" if missing else None
+
+    return screen
+
+
+def exposure_screen(hidden: Exposure) -> Screen:
+    """Out: tools meant for the other kind of caller."""
+    other = "a person, not for the model" if hidden is Exposure.MANUAL else "the model, not for a person"
+
+    def screen(spec: ToolSpec) -> str | None:
+        return f"it is meant for {other}" if spec.exposure is hidden else None
+
+    return screen
+
+
+def allowed_screen(allowed: Iterable[str]) -> Screen:
+    """Out: tools that the caller's own list leaves out."""
+    patterns = [compile_pattern(pattern) for pattern in allowed]
+
+    def screen(spec: ToolSpec) -> str | None:
+        return (
+            None if any(p.fullmatch(spec.name) for p in patterns) else "it is not among the allowed tools of this run"
+        )
+
+    return screen

@@ -1,0 +1,190 @@
+"""One call on its way through the counter: how far it got, and the one way to stop it from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from collections.abc import Coroutine, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from toolcrib.policy.verdict import Decision
+from toolcrib.values.call import Permit, ToolCall
+from toolcrib.values.context import ToolContext
+from toolcrib.values.event import Draft
+from toolcrib.values.refusal import Reason, Refusal
+
+if TYPE_CHECKING:
+    from toolcrib.engine.effective import Slot
+    from toolcrib.engine.run import Run
+
+T = TypeVar("T")
+
+
+class Flight:
+    """What is known of one call so far, and at the end its outcome: a value, or why there is none."""
+
+    __slots__ = (
+        "ask", "began", "call", "call_id", "cancelled", "closed", "context", "permit", "refusal", "run", "slot", "stage",
+        "start", "stop", "task", "tries", "value",
+    )  # fmt: skip
+
+    def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
+        self.call = call
+        self.call_id = call_id
+        self.began = began
+        self.run = run
+        self.task: asyncio.Task[object] | None = None
+        self.slot: Slot | None = None
+        self.permit: Permit | None = None
+        self.context: ToolContext | None = None
+        self.start: Draft | None = None
+        self.value: object = None
+        self.refusal: Refusal | None = None
+        self.cancelled = False
+        self.closed = False
+        self.stop: Refusal | None = None
+        self.stage: str | None = None
+        self.ask: Decision | None = None
+        self.tries = 1
+
+    def interrupt(self, reason: Reason, message: str) -> None:
+        """Stop the call wherever it waits; the first reason stands, and a finished call is left alone."""
+        if self.closed or self.stop is not None:
+            return
+        self.stop = Refusal(reason, message)
+        if self.task is not None:
+            self.task.cancel()
+
+    def stopped(self, stop: Refusal | asyncio.CancelledError) -> None:
+        """Keep why there is no value: refused, stopped by a limit or an abort, or cancelled from outside."""
+        if isinstance(stop, Refusal):
+            self.refusal = stop
+        elif self.stop is not None:
+            self.refusal = self.stop
+        else:
+            self.cancelled = True
+            self.refusal = Refusal(Reason.CANCELLED, f"{self.call.name} was cancelled by its caller")
+
+    def waits(self) -> None:
+        """Said before anything that may wait: only then can it be stopped, and a start has to be on record."""
+        if self.task is None:
+            self.task = asyncio.current_task()
+        if self.stop is not None:
+            raise self.stop
+        if self.start is not None:
+            self.run.queue(self.start)
+            self.start = None
+
+    def overtime(self, seconds: float) -> None:
+        """The time limit of the stage this call is in has passed; a slow hook is a denial."""
+        if self.stage is None:
+            self.interrupt(Reason.TIMEOUT, f"{self.call.name} took longer than its limit of {seconds:g} s")
+        else:
+            denied = f"the hook {self.stage} did not answer within {seconds:g} s, so the call is denied"
+            self.interrupt(Reason.PERMISSION_DENIED, denied)
+
+    async def take_back(self) -> None:
+        """Take back a cancellation that came too late to matter, so that it hits nothing else."""
+        if self.task is not None and self.task.cancelling():
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                pass
+            self.task.uncancel()
+
+
+class Timed(Protocol):
+    """Something that may have to wait, and whose time can run out."""
+
+    def waits(self) -> None: ...
+    def overtime(self, seconds: float) -> None: ...
+
+
+class Watch:
+    """Time limits of many calls on one timer per duration, instead of one timer object per call."""
+
+    __slots__ = ("_loop", "_queues", "_timers")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._queues: dict[float, dict[Timed, float]] = {}
+        self._timers: dict[float, asyncio.TimerHandle] = {}
+
+    def start(self, timed: Timed, seconds: float) -> None:
+        """Call `overtime` when the time is over, unless `done` comes first."""
+        queue = self._queues.get(seconds)
+        if queue is None:
+            queue = self._queues[seconds] = {}
+        queue[timed] = when = self._loop.time() + seconds
+        if seconds not in self._timers:
+            self._timers[seconds] = self._loop.call_at(when, self._ring, seconds)
+
+    def done(self, timed: Timed, seconds: float) -> None:
+        if (queue := self._queues.get(seconds)) is not None:
+            queue.pop(timed, None)
+
+    def close(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self._queues.clear()
+
+    def _ring(self, seconds: float) -> None:
+        del self._timers[seconds]
+        queue = self._queues[seconds]
+        now = self._loop.time()
+        while queue:
+            timed, when = next(iter(queue.items()))
+            if when > now:
+                self._timers[seconds] = self._loop.call_at(when, self._ring, seconds)
+                return
+            del queue[timed]
+            timed.overtime(seconds)
+        del self._queues[seconds]
+
+
+class Waiting(Generic[T]):
+    """A coroutine that was begun and now waits for something."""
+
+    __slots__ = ("_for", "_work")
+
+    def __init__(self, work: Coroutine[object, object, T], waits_for: object) -> None:
+        self._work = work
+        self._for = waits_for
+
+    async def end(self, timed: Timed, seconds: float, watch: Watch) -> T:
+        """See it to its end under a time limit."""
+        try:
+            timed.waits()
+            watch.start(timed, seconds)
+            return await _rest(self._work, self._for)
+        finally:
+            self._work.close()
+            watch.done(timed, seconds)
+
+
+def promptly(work: Coroutine[object, object, T]) -> T | Waiting[T]:
+    """The value of a coroutine that never waits: it needs no time limit, and pays for none."""
+    try:
+        return Waiting(work, work.send(None))
+    except StopIteration as done:
+        value: T = done.value
+        return value
+
+
+@types.coroutine
+def _rest(work: Coroutine[object, object, T], waiting: object) -> Generator[object, object, T]:
+    """Go on with a coroutine that was begun by hand: what `yield from` would do from its second step on."""
+    while True:
+        try:
+            sent = yield waiting
+        except BaseException as error:
+            step = partial(work.throw, error)
+        else:
+            step = partial(work.send, sent)
+        try:
+            waiting = step()
+        except StopIteration as done:
+            value: T = done.value
+            return value

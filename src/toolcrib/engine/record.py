@@ -1,0 +1,203 @@
+"""What is written about a call: the started event before it runs, and its one result after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from toolcrib.catalog.validate import Validator
+from toolcrib.engine.bound import Cut
+from toolcrib.engine.flight import Flight
+from toolcrib.engine.normalise import normalise
+from toolcrib.ports import Conflict, Unit
+from toolcrib.values.call import Permit
+from toolcrib.values.context import ToolContext
+from toolcrib.values.event import EventType, Level
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.refusal import Reason, Refusal, StoreError
+from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolResult, ToolReturn, block_text, result_json
+
+if TYPE_CHECKING:
+    from toolcrib.engine.effective import Slot
+    from toolcrib.engine.run import Run
+
+T = TypeVar("T")
+DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
+
+
+def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Future[int] | None:
+    """Record that a call starts: to be awaited before anything that acts; a read's goes along as soon as it waits."""
+    invocation = permit.invocation
+    shown, found = run.runtime.redactor.json(invocation.arguments)
+    payload: dict[str, Json] = {
+        "name": slot.tool.spec.name,
+        "arguments": shown,
+        "effect": invocation.effect,
+        "fingerprint": invocation.tool.fingerprint,
+        "permit": permit.verdict_by,
+    }
+    if found:
+        payload["redacted"] = found
+    if permit.granted_by:
+        payload["granted_by"] = permit.granted_by
+    if invocation.targets:
+        payload["targets"] = [[target.kind.value, target.value] for target in invocation.targets]
+    if invocation.call.via:
+        payload["via"] = invocation.call.via
+    if run.parent_call is not None:
+        payload["parent_call"] = run.parent_call
+    draft = run.draft(EventType.TOOL_STARTED, invocation.call_id, payload)
+    if slot.write_ahead:
+        return run.runtime.store.append(Unit((draft,), run.ownership))
+    flight.start = draft
+    return None
+
+
+async def recorded(start: asyncio.Future[int], flight: Flight) -> None:
+    """Wait until the start is durable; a call whose start cannot be recorded does not start."""
+    if not start.done():
+        flight.waits()
+    try:
+        await start
+    except StoreError as error:
+        message = f"{flight.call.name} was not started, because its start could not be recorded: {error}"
+        raise Refusal(Reason.STORAGE_ERROR, message) from error
+
+
+def concluded(flight: Flight, run: Run) -> ToolReturn:
+    """What the call came to, in one form, checked against the output schema and without secrets."""
+    returned = _returned(flight)
+    content, found = run.runtime.redactor.content(returned.content)
+    if not found and returned.error is None:
+        return returned
+    error = None if returned.error is None else _redacted_error(returned.error, run)
+    return ToolReturn(content, returned.metadata, error)
+
+
+async def spilled(flight: Flight, bounded: Cut, run: Run) -> tuple[Block, ...]:
+    """Keep what does not fit as an artifact; when that fails, say that the rest is not available."""
+    put = run.runtime.store.artifacts.put(
+        bounded.overflow or (), mime_type=bounded.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
+    )
+    storing = asyncio.ensure_future(put)
+    try:
+        flight.cancelled |= await unstoppable(storing)
+    except (StoreError, OSError) as error:
+        return bounded.without_artifact(str(error))
+    return bounded.with_artifact(storing.result().artifact_id)
+
+
+def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: Run) -> tuple[ToolResult, Unit]:
+    """The result as the model will read it, and the unit that records it with everything the handler put."""
+    error = returned.error
+    name = flight.call.name if flight.slot is None else flight.slot.tool.spec.name
+    reason = None if error is None else error.code
+    result = ToolResult(flight.call_id, name, content, reason, error, _metadata(flight, returned, run))
+    kind, level = (EventType.TOOL_COMPLETED, Level.INFO) if reason is None else (_event_type(reason), Level.WARNING)
+    end = run.draft(kind, flight.call_id, result_json(result), level, flight.call_id)
+    drafts = (end,) if flight.start is None else (flight.start, end)
+    context = flight.context
+    if context is None or (context.documents is None and context.events is None) or error is not None:
+        return result, Unit(drafts, run.ownership)
+    emitted = tuple(_emitted(kind, body, flight, run) for kind, body in context.events or ())
+    return result, Unit((*drafts[:-1], *emitted, end), run.ownership, tuple(context.documents or ()))
+
+
+def unrecorded(result: ToolResult, error: StoreError) -> ToolResult:
+    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record."""
+    message = f"the result of {result.name} could not be recorded ({error}); whether it took effect is unknown"
+    failure = ToolError(Reason.STORAGE_ERROR, message)
+    return replace(result, content=(Text(message),), reason=failure.code, error=failure)
+
+
+def conflicted(conflict: Conflict) -> Refusal:
+    """What a call is told whose documents someone else changed meanwhile."""
+    return Refusal(Reason.CONFLICT, f"{conflict}; read again and repeat the call")
+
+
+async def unstoppable(future: asyncio.Future[T]) -> bool:
+    """Wait for a record to its end; says whether a cancellation came meanwhile."""
+    cancelled = False
+    while not future.done():
+        try:
+            await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if future.cancelled():
+                raise
+            cancelled = True
+        except Exception:
+            break
+    future.result()
+    return cancelled
+
+
+def _returned(flight: Flight) -> ToolReturn:
+    """The handler's value in one form, checked against the output schema; a refusal becomes its text."""
+    refusal = flight.refusal
+    if refusal is None:
+        try:
+            returned = normalise(flight.value)
+            slot = flight.slot
+            if slot is not None and slot.checks.output is not None and returned.error is None:
+                _check_output(slot.tool.spec.name, slot.checks.output, returned)
+            return returned
+        except Refusal as unusable:
+            refusal = unusable
+    error = ToolError.of(refusal)
+    partial = _partial(flight.context)
+    content: tuple[Block, ...] = (Text(refusal.message), *((Text(partial),) if partial else ()))
+    if refusal.reason in (Reason.ABORTED, Reason.TIMEOUT, Reason.CANCELLED):
+        aborted = refusal.reason is not Reason.TIMEOUT
+        details = {"aborted": aborted, "partial": bool(partial), "abort_reason": refusal.message, **refusal.details}
+        error = replace(error, details=details)
+    return ToolReturn(content, error=error)
+
+
+def _check_output(name: str, output: Validator, returned: ToolReturn) -> None:
+    content = returned.content
+    if len(content) == 1 and type(block := content[0]) is JsonBlock:
+        data = block.data
+    else:
+        data = "\n".join(block_text(block) for block in content) if content else None
+    if not output.is_valid(data):
+        problems = [str(problem) for problem in output.problems(data)]
+        message = f"{name} returned something its own output schema does not allow: {'; '.join(problems)}"
+        raise Refusal(Reason.INTERNAL_ERROR, message, {"problems": problems})
+
+
+def _partial(context: ToolContext | None) -> str:
+    return "" if context is None or context.partial_output is None else "".join(context.partial_output)
+
+
+def _emitted(kind: str, body: JsonObject, flight: Flight, run: Run) -> Draft:
+    shown, _ = run.runtime.redactor.json(body)
+    return run.draft(kind, flight.call_id, shown if isinstance(shown, Mapping) else {"redacted": shown})
+
+
+def _redacted_error(error: ToolError, run: Run) -> ToolError:
+    message, count = run.runtime.redactor.text(error.message)
+    details, more = run.runtime.redactor.json(error.details)
+    if not count and not more:
+        return error
+    assert isinstance(details, Mapping)
+    return replace(error, message=message, details=details, redacted=True)
+
+
+def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> JsonObject:
+    spent = run.runtime.clock.monotonic() - flight.began
+    metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
+    if returned.metadata:
+        metadata.update({key: run.runtime.redactor.json(value)[0] for key, value in returned.metadata.items()})
+    if flight.call.id is not None and flight.call.id != flight.call_id:
+        metadata["provider_call_id"] = flight.call.id
+    if flight.slot is not None and flight.call.name != flight.slot.tool.spec.name:
+        metadata["provider_name"] = flight.call.name
+    return metadata
+
+
+def _event_type(reason: Reason) -> EventType:
+    if reason is Reason.SKIPPED:
+        return EventType.TOOL_SKIPPED
+    return EventType.TOOL_DENIED if reason in DENIALS else EventType.TOOL_FAILED

@@ -1,0 +1,261 @@
+"""A run: one agent at work in one session, with a fixed set of tools and live authority."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.engine.effective import EffectiveSet, Slot
+from toolcrib.engine.flight import Flight
+from toolcrib.engine.gate import Gate
+from toolcrib.engine.lanes import WorkLane
+from toolcrib.engine.settle import settle
+from toolcrib.engine.turn import take_turn
+from toolcrib.ports import RunClosed, RunOpened, Unit
+from toolcrib.values.call import Invocation, Permit, ToolCall
+from toolcrib.values.context import Document, ToolContext
+from toolcrib.values.event import Draft, EventType, Level
+from toolcrib.values.identity import Origin, Ownership
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.refusal import Reason, Refusal, ToolcribError
+from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import NOTHING, Effect, Lane
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+    from toolcrib.engine.runtime import Runtime
+
+REMEMBERED_IDS = 4_096
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """The counter as one agent sees it. `call` settles one call, `turn` one model turn."""
+
+    runtime: Runtime
+    origin: Origin
+    ownership: Ownership | None
+    tools: EffectiveSet
+    gate: Gate
+    lane: WorkLane
+    mode: str = "default"
+    workspace: str | None = None
+    recovered: tuple[ToolResult, ...] = ()
+    parent_call: str | None = None
+    holds: Lane = Lane.AGENT
+    depth: int = 0
+    parent: Run | None = None
+    aborted: str | None = None
+    end_reason: str = "completed"
+    calls: int = 0
+    flights: set[Flight] = field(default_factory=set[Flight])
+    _ids: dict[str, None] = field(default_factory=dict[str, None])
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Json] | str = NOTHING, *, id: str | None = None
+    ) -> ToolResult:
+        """One governed call: valid, permitted, within limits, recorded, its result bounded."""
+        return await settle(ToolCall(name, arguments, id), self)
+
+    async def turn(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """One model turn: reads together, writes alone and in order, one result per call in the model's order."""
+        return await take_turn(calls, self)
+
+    def call_sync(self, name: str, arguments: Mapping[str, Json] | str = NOTHING) -> ToolResult:
+        """`call` for code without an event loop (after `Toolcrib.open_sync`)."""
+        return self._portal.call(self.call, name, arguments)
+
+    def turn_sync(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """`turn` for code without an event loop."""
+        return self._portal.call(self.turn, calls)
+
+    def advertise(self, provider: str) -> list[JsonObject]:
+        """The tools of this run as a provider wants them listed, under provider-safe names."""
+        return self.tools.advertised(provider, self.runtime.advertiser)
+
+    def abort(self, reason: str = "aborted by the operator") -> None:
+        """Stop everything that runs here and let nothing start any more; finished work stays finished."""
+        if self.aborted is None:
+            self.aborted = reason
+            self.end_reason = "aborted_tools"
+            self.note(EventType.ABORTED_TOOLS, None, {"reason": reason, "calls": len(self.flights)}, Level.NOTICE)
+        for flight in tuple(self.flights):
+            flight.interrupt(Reason.ABORTED, f"{flight.call.name} was aborted: {reason}")
+
+    # What `settle` asks of a run, in the order it asks.
+
+    def board(self, call: ToolCall) -> Flight:
+        """Begin a call: give it an id of its own and a place among those that an abort must reach."""
+        call_id = call.id
+        if call_id is None or call_id in self._ids:
+            call_id = self.runtime.ids.new("call")
+        flight = Flight(call, call_id, self.runtime.clock.monotonic(), self)
+        self.flights.add(flight)
+        return flight
+
+    def check_alive(self, call: ToolCall) -> None:
+        """Refuse what must not start: after an abort, beyond the budget, or under an id that was used before."""
+        root = self.root
+        if root.aborted is not None or self.aborted is not None:
+            raise Refusal(
+                Reason.ABORTED, f"the run was aborted before this call started: {self.aborted or root.aborted}"
+            )
+        if call.id is not None:
+            self._remember(call.id)
+        root.calls += 1
+        if (limit := self.runtime.max_calls_per_run) and root.calls > limit:
+            raise Refusal(Reason.RATE_LIMITED, f"this run has used all of its {limit} calls; finish with what you have")
+
+    def check_running(self) -> None:
+        """Nothing starts in a run that was aborted, or inside one."""
+        aborted = self.aborted if self.parent is None else self.root.aborted
+        if aborted is not None:
+            raise Refusal(Reason.ABORTED, f"the run was aborted before this call started: {aborted}")
+
+    def check_contract(self, slot: Slot) -> None:
+        """The tool must still be the one this run was given; a change can only take away."""
+        live = self.runtime.registry.snapshot
+        if live is self.tools.snapshot or live.generation == self.tools.snapshot.generation:
+            return
+        name = slot.tool.name
+        current = live.get(name)
+        if current is None:
+            raise Refusal(Reason.TOOL_NOT_AVAILABLE, f"{name} was removed while this run was going on")
+        if current is not slot.tool and current.fingerprint != slot.tool.fingerprint:
+            message = f"{name} changed while this run was going on; it can be used again in a new run"
+            raise Refusal(Reason.CONTRACT_DRIFT, message, {"was": slot.tool.fingerprint, "is": current.fingerprint})
+
+    def take(self, slot: Slot) -> None:
+        """Spend from the tool's rate limit."""
+        bucket = slot.bucket
+        if bucket is not None and (wait := bucket.take(self.runtime.clock.monotonic())):
+            rate = bucket.rate
+            raise Refusal(
+                Reason.RATE_LIMITED,
+                f"{slot.tool.name} may be called {rate.max_calls} times in {rate.per_seconds:g} s; try again in {wait:.1f} s",
+                {"retry_after": round(wait, 3)},
+            )
+
+    def context(self, permit: Permit) -> ToolContext:
+        invocation = permit.invocation
+        return ToolContext(
+            invocation.call_id,
+            invocation.tool.spec.name,
+            invocation.arguments,
+            invocation.targets,
+            self.origin,
+            self.workspace,
+            self,
+        )
+
+    def lane_for(self, invocation: Invocation, slot: Slot, context: ToolContext) -> Lane | None:
+        """The lane this call has to take. Inside a read there is none to take, and nothing may write."""
+        spec = slot.tool.spec
+        lane = context.lane = slot.lane if invocation.effect is spec.effect else Lane.READ
+        if self.holds is not Lane.READ:
+            return lane
+        if invocation.effect is Effect.WRITE:
+            message = (
+                f"{spec.name} writes, but it was called from inside a tool that only reads; mark that one as write"
+            )
+            raise Refusal(Reason.PERMISSION_DENIED, message)
+        return None
+
+    def leave(self, lane: Lane | None, context: ToolContext) -> None:
+        """Free the lane, or keep it closed until an abandoned handler's thread has returned."""
+        if lane is None:
+            return
+        lingering = context.lingering
+        if lingering is not None and not lingering.done():
+            lingering.add_done_callback(lambda _: self.lane.leave(lane))
+        else:
+            self.lane.leave(lane)
+
+    def landed(self, flight: Flight) -> None:
+        """The call is over: from here on nothing stops it."""
+        self.flights.discard(flight)
+        flight.closed = True
+
+    # What a handler asks of a run, through its context.
+
+    def progress(self, context: ToolContext, message: str, fraction: float | None) -> None:
+        payload: JsonObject = {"message": message[:2_000], "fraction": fraction, "name": context.name}
+        self.runtime.live.publish(self.draft(EventType.TOOL_PROGRESS, context.call_id, payload))
+
+    async def call_from(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> ToolResult:
+        """A call from inside a call: the same counter, the same budget, one level deeper."""
+        if self.depth >= self.runtime.max_depth:
+            raise Refusal(Reason.LOOP_DETECTED, f"calls inside calls go at most {self.runtime.max_depth} levels deep")
+        inner = context.nested
+        if not isinstance(inner, Run):
+            inner = context.nested = self._inside(context)
+        return await settle(ToolCall(name, arguments), inner)
+
+    async def load(self, context: ToolContext, kind: str, key: str) -> Document | None:
+        return await self.runtime.store.load(kind, key)
+
+    # Records.
+
+    @property
+    def root(self) -> Run:
+        run = self
+        while run.parent is not None:
+            run = run.parent
+        return run
+
+    def draft(
+        self, kind: str, call_id: str | None, payload: JsonObject, level: Level = Level.INFO, node_id: str | None = None
+    ) -> Draft:
+        origin = self.origin
+        return Draft(kind, origin.session_id, origin.run_id, origin.agent_id, call_id, node_id, level, payload)
+
+    def note(self, kind: str, call_id: str | None, payload: JsonObject, level: Level = Level.INFO) -> None:
+        """Record an event beside the calls; it is committed with the next result or shortly by itself."""
+        self.queue(self.draft(kind, call_id, payload, level))
+
+    def queue(self, draft: Draft) -> None:
+        self.runtime.store.queue(Unit((draft,), self.ownership))
+
+    async def opened(self) -> None:
+        """Record that the run begins."""
+        origin, now = self.origin, self.runtime.clock.now()
+        row = RunOpened(
+            origin.run_id, origin.session_id, origin.agent_id, origin.role.value, self.mode, origin.parent_run_id, now
+        )
+        payload: JsonObject = {"mode": self.mode, "tools": len(self.tools), "out": len(self.tools.out)}
+        draft = self.draft(EventType.RUN_STARTED, None, payload)
+        await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+
+    async def close(self) -> None:
+        """Record that the run ended, and why; whatever still runs is aborted first."""
+        if self.flights:
+            self.abort("the run was closed")
+        kind = EventType.RUN_CANCELLED if self.aborted else EventType.RUN_COMPLETED
+        draft = self.draft(kind, None, {"end_reason": self.end_reason, "calls": self.calls})
+        row = RunClosed(self.origin.run_id, self.end_reason, self.runtime.clock.now())
+        await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+
+    @property
+    def _portal(self) -> BlockingPortal:
+        if self.runtime.portal is None:
+            raise ToolcribError("this run lives on an event loop: await run.call(...), or open the crib with open_sync")
+        return self.runtime.portal
+
+    def _inside(self, context: ToolContext) -> Run:
+        """The run as a handler's own calls see it; inside a write they take turns in a lane of their own."""
+        holds = self.holds if self.holds is Lane.READ else context.lane
+        lane = WorkLane() if holds is Lane.WRITE else self.lane
+        return Run(
+            self.runtime, self.origin, self.ownership, self.tools, self.gate, lane, self.mode, self.workspace,
+            parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self, flights=self.flights,
+        )  # fmt: skip
+
+    def _remember(self, call_id: str) -> None:
+        if call_id in self._ids:
+            message = f"the call id {call_id!r} was already used in this run; give every call an id of its own"
+            raise Refusal(Reason.VALIDATION_ERROR, message)
+        self._ids[call_id] = None
+        if len(self._ids) > REMEMBERED_IDS:
+            del self._ids[next(iter(self._ids))]

@@ -1,0 +1,1 @@
+"""Executors: where handlers run. Each takes a `Permit`; none decides anything."""

@@ -1,0 +1,33 @@
+"""What verification sees of the file: short reads, so that a long walk never holds back the log."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from toolcrib.stores import statements as sql
+from toolcrib.stores.chain import PURGED, STORE_SESSION, Head, Link
+
+
+class Evidence:
+    """The chain as it is stored, read through one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def head(self) -> Head | None:
+        row = self._connection.execute(sql.READ_HEAD).fetchone()
+        return Head(*row) if row else None
+
+    def links(self, after: int, limit: int) -> Sequence[Link]:
+        return [Link(*row) for row in self._connection.execute(sql.EVENTS_AFTER, (after, limit))]
+
+    def purges(self) -> Sequence[Link]:
+        return [Link(*row) for row in self._connection.execute(sql.EVENTS_OF_TYPE, (STORE_SESSION, PURGED))]
+
+    def last(self) -> tuple[int, int]:
+        head_seq, _, last_seq = self._connection.execute(sql.HEAD_AND_LAST).fetchone()
+        return int(head_seq), int(last_seq or 0)
+
+    def broken_runs(self) -> Iterable[tuple[str, int]]:
+        return [(str(row[0]), int(row[1])) for row in self._connection.execute(sql.BROKEN_RUNS)]
