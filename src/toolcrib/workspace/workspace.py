@@ -133,7 +133,7 @@ class Workspace:
     def open(self, spot: Spot, flags: int) -> int:
         """A descriptor of exactly the thing that was declared; Refusal when another thing stands there now."""
         with told(spot.shown):
-            descriptor = self._opener.open(self.root(spot.mount), spot.parts, flags | os.O_NONBLOCK)
+            descriptor = self._opener.open(self.root(spot.mount), spot.parts, _unwaiting(flags))
         if Identity.of(os.fstat(descriptor)) != spot.identity:
             os.close(descriptor)
             raise changed(spot.shown)
@@ -165,7 +165,7 @@ class Workspace:
     def open_exact(self, mount: Mount, parts: tuple[str, ...], flags: int) -> int:
         """A descriptor below a mount without following any link."""
         with told(self._label(mount, parts, View.VIRTUAL if mount is not HOST else View.HOST)):
-            return self._opener.open(self.root(mount), parts, flags | os.O_NONBLOCK)
+            return self._opener.open(self.root(mount), parts, _unwaiting(flags))
 
     def root(self, mount: Mount) -> int:
         """The held descriptor of a mount's root; opened anew when the folder was deleted and made again."""
@@ -237,3 +237,8 @@ class Workspace:
     def _in_mount_inside_private(self, spot: Spot) -> Mount | None:
         mount = spot.mount
         return mount if mount is not HOST and self.boundary.is_private(mount.root) else None
+
+
+def _unwaiting(flags: int) -> int:
+    """Flags under which no named pipe makes an open wait; openat2 takes them for nothing but real opens."""
+    return flags if flags & os.O_PATH else flags | os.O_NONBLOCK

@@ -31,7 +31,9 @@ class Folders(StrEnum):
     EXPECT = "expect"
 
 
-def create(workspace: Workspace, spot: Spot, chunks: Iterable[bytes], folders: Folders) -> os.stat_result:
+def create(
+    workspace: Workspace, spot: Spot, chunks: Iterable[bytes], folders: Folders, mode: int | None = None
+) -> os.stat_result:
     """Make a file that does not exist; `path_conflict` if something has its name by now."""
     if spot.identity is not None:
         raise taken(spot)
@@ -41,6 +43,8 @@ def create(workspace: Workspace, spot: Spot, chunks: Iterable[bytes], folders: F
     with told(spot.shown), workspace.parent(spot) as anchor, _made(anchor, spot) as folder:
         with _unnamed(folder, 0o666) as (descriptor, name):
             _fill(descriptor, chunks)
+            if mode is not None:
+                os.fchmod(descriptor, mode)
             status = os.fstat(descriptor)
             try:
                 _publish(descriptor, name, folder, spot.name)
