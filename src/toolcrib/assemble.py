@@ -235,6 +235,7 @@ def open_store(settings: Config, clock: Clock) -> Store:
         durability=Durability(settings.store.durability.value),
         clock=clock,
         artifacts_dir=settings.home.artifacts,
+        patience=settings.store.busy_timeout_ms / 1000,
     )
 
 

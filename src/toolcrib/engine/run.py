@@ -128,15 +128,14 @@ class Run:
             raise Refusal(Reason.CONTRACT_DRIFT, message, {"was": slot.tool.fingerprint, "is": current.fingerprint})
 
     def take(self, slot: Slot) -> None:
-        """Spend from the tool's rate limit."""
-        bucket = slot.bucket
-        if bucket is not None and (wait := bucket.take(self.runtime.clock.monotonic())):
-            rate = bucket.rate
-            raise Refusal(
-                Reason.RATE_LIMITED,
-                f"{slot.tool.name} may be called {rate.max_calls} times in {rate.per_seconds:g} s; try again in {wait:.1f} s",
-                {"retry_after": round(wait, 3)},
-            )
+        """Spend from every rate limit of the tool, or from none of them."""
+        for position, bucket in enumerate(slot.buckets):
+            if wait := bucket.take(self.runtime.clock.monotonic()):
+                for other in slot.buckets[:position]:
+                    other.give_back()
+                allowed = f"{bucket.rate.max_calls} times in {bucket.rate.per_seconds:g} s"
+                message = f"{slot.tool.name} may be called {allowed}; try again in {wait:.1f} s"
+                raise Refusal(Reason.RATE_LIMITED, message, {"retry_after": round(wait, 3)})
 
     def context(self, permit: Permit) -> ToolContext:
         invocation = permit.invocation

@@ -72,7 +72,7 @@ class Runtime:
     lanes: Lanes = field(default_factory=Lanes)
     live: Live = field(default_factory=Live)
     gates: dict[str, Gate] = field(default_factory=dict[str, Gate])
-    buckets: dict[str, Bucket] = field(default_factory=dict[str, Bucket])
+    buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict[tuple[str, str], Bucket])
     _sets: dict[Wish, EffectiveSet] = field(default_factory=dict[Wish, EffectiveSet])
 
     def __post_init__(self) -> None:

@@ -26,6 +26,10 @@ class Chain(Protocol):
         """The head's sequence number and the newest event's, both of one moment."""
         ...
 
+    def misfiled(self) -> int | None:
+        """The first event that would not be found where its session or call is looked up."""
+        ...
+
     def broken_runs(self) -> Iterable[tuple[str, int]]:
         """Runs whose own numbering has gaps, each with the sequence number of its first event."""
         ...
@@ -66,6 +70,9 @@ def verify(chain: Chain, expect: str | None) -> Verification:
     walk.arrive(head)
     for run_id, seq in chain.broken_runs():
         walk.fault(seq, f"the events of run {run_id} are not numbered 1, 2, 3 …")
+    misfiled = chain.misfiled()
+    if misfiled is not None:
+        walk.fault(misfiled, "is not found among the events of its session")
     head_seq, last_seq = chain.last()
     if last_seq > head_seq:
         walk.fault(head_seq + 1, f"events {head_seq + 1} to {last_seq} were added after the head")

@@ -105,14 +105,13 @@ class MemoryStore:
         return [event_of(one) for one in self._links if (one.session_id, one.call_id) == (session_id, call_id)]
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        open_calls: dict[str | None, list[Link]] = {}
+        started: dict[str | None, Link] = {}
         for one in self._links:
             if one.session_id == session_id and one.type == EventType.TOOL_STARTED:
-                open_calls.setdefault(one.call_id, []).append(one)
+                started[one.call_id] = one
             elif one.session_id == session_id and one.type in TERMINAL:
-                open_calls.pop(one.call_id, None)
-        found = sorted(one for links in open_calls.values() for one in links)
-        return [event_of(one) for one in found]
+                started.pop(one.call_id, None)
+        return [event_of(one) for one in sorted(started.values())]
 
     async def verify(self, expect: str | None) -> Verification:
         return verify(self, expect)
@@ -197,6 +196,9 @@ class MemoryStore:
 
     def last(self) -> tuple[int, int]:
         return len(self._links), len(self._links)
+
+    def misfiled(self) -> int | None:
+        return None
 
     def broken_runs(self) -> Iterable[tuple[str, int]]:
         runs = sorted((one.session_id, one.run_id, one.seq, one.run_seq) for one in self._links if one.run_id)

@@ -36,6 +36,12 @@ def count(connection: sqlite3.Connection, session_id: str | None, before: float 
     return int(connection.execute(statement, parameters).fetchone()[0])
 
 
+def filing(ledger: Ledger) -> Sequence[Sealed]:
+    """File what is not filed yet: the purge looks a session's events up where they are filed."""
+    ledger.file()
+    return ()
+
+
 def recording(
     session_id: str | None, before: float | None, now: float, tell: Callable[[Purge], None]
 ) -> Callable[[Ledger], Sequence[Sealed]]:
@@ -67,7 +73,7 @@ def _selection(statement: str, purge: Purge, after: int) -> tuple[str, tuple[str
     conditions = "seq > ? AND seq <= ? AND payload IS NOT NULL AND session_id <> ?"
     parameters: tuple[str | int | float, ...] = (after, purge.through, STORE_SESSION)
     if purge.session_id is not None:
-        conditions += " AND session_id = ?"
+        conditions += " AND seq IN (SELECT seq FROM session_events WHERE session_id = ?)"
         parameters = (*parameters, purge.session_id)
     if purge.before is not None:
         conditions += " AND created_at < ?"

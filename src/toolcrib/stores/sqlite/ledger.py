@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import Head, Link, Sealed, encode, link
+from toolcrib.stores.sqlite.connection import may_pass
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Ownership
 from toolcrib.values.refusal import StoreError
 
 _REMEMBERED = 8192
-_TRANSACTION_WEIGHT = 5 * 4096  # pages that a small commit writes to the log
+_MANY_UNFILED = 500
+_TRANSACTION_WEIGHT = 3 * 4096  # pages that a small commit writes to the log
 _UNKNOWN = Head(-1, b"")
 
 
@@ -103,6 +105,32 @@ class Ledger:
                 f" it belongs to {owner[0] or 'nobody'} (epoch {owner[1]})"
             )
 
+    def file(self) -> None:
+        """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
+        for statement in (sql.FILE_EVENTS, sql.FILE_RUNS, sql.MOVE_FILED):
+            self._execute(statement)
+
+    def file_alone(self) -> None:
+        """File the newest events in a transaction of its own."""
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            self.file()
+            self._execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self._execute("ROLLBACK")
+            raise
+
+    def file_leftovers(self) -> None:
+        """File what earlier processes left unfiled, if that is much."""
+        if int(self._execute(sql.UNFILED).fetchone()[0]) < _MANY_UNFILED:
+            return
+        try:
+            self.file_alone()
+        except sqlite3.Error as error:
+            if not may_pass(error):  # a store that is busy or full can still be read
+                raise
+
     def close(self) -> None:
         """Let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
         for cursor in self._cursors:
@@ -113,10 +141,23 @@ class Ledger:
         row = self._execute(sql.READ_HEAD).fetchone()
         if row is None:
             raise StoreError("the head row of the journal is missing; run `toolcrib sessions verify`")
-        if row != self._head or len(self._runs) + len(self._owners) > _REMEMBERED:
-            self._head = Head(*row)
+        if row != self._head:
+            self._catch_up(Head(*row))
+        if len(self._runs) + len(self._owners) > _REMEMBERED:
             self._runs.clear()
             self._owners.clear()
+
+    def _catch_up(self, head: Head) -> None:
+        """Somebody else committed: forget owners, and learn how far the remembered runs have come."""
+        old, self._head = self._head, head
+        self._owners.clear()
+        if not old.seq < head.seq < old.seq + _REMEMBERED:
+            self._runs.clear()
+        elif self._execute(sql.HASH_AT, (old.seq,)).fetchone() != (old.hash,):
+            self._runs.clear()  # the file is not the one that was written to: it was replaced
+        for session_id, run_id, run_seq in self._execute(sql.RUNS_SINCE, (old.seq,)) if self._runs else ():
+            if (session_id, run_id) in self._runs:
+                self._runs[session_id, run_id] = run_seq
 
     def _take(self, ticket: Ticket) -> int | Exception:
         unit = ticket.unit
@@ -188,8 +229,8 @@ class Ledger:
         return seq
 
     def _last_of_run(self, run: tuple[str, str]) -> int:
-        row = self._execute(sql.LAST_OF_RUN, run).fetchone()
-        return int(row[0]) if row else 0
+        row = self._execute(sql.LAST_OF_RUN, (*run, *run)).fetchone()
+        return int(row[0] or 0)
 
     def _undo(self) -> None:
         self._links = []

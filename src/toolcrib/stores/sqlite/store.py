@@ -62,6 +62,7 @@ class SqliteStore:
         self._artifacts = artifacts(ArtifactRecords(self._reader, self._do))
         self._warnings = doubts(path)
         self._flush_at = 0.0
+        self._closed = False
         self._watchers: tuple[tuple[asyncio.AbstractEventLoop, Callable[[int], None]], ...] = ()
 
     @classmethod
@@ -81,6 +82,7 @@ class SqliteStore:
         prepare(path, clock, crash, steps())
         try:
             ledger = Ledger(connect_writer(path, durability), crash)
+            ledger.file_leftovers()
         except sqlite3.Error as error:
             raise explain(error, path) from error
         folder = artifacts_dir or path.parent / "artifacts"
@@ -117,13 +119,13 @@ class SqliteStore:
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         if session_id is None:
             return await self._events(sql.EVENTS_AFTER, after, limit)
-        return await self._events(sql.SESSION_EVENTS_AFTER, session_id, after, limit)
+        return await self._events(sql.SESSION_EVENTS_AFTER, session_id, after, limit, session_id, after, limit)
 
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
-        return await self._events(sql.CALL_EVENTS, call_id, session_id)
+        return await self._events(sql.CALL_EVENTS, call_id, session_id, call_id, session_id)
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        return await self._events(sql.OPEN_CALLS, session_id)
+        return await self._events(sql.OPEN_CALLS, session_id, session_id)
 
     async def verify(self, expect: str | None) -> Verification:
         return await self._reader.read(lambda connection: verify(Evidence(connection), expect))
@@ -131,6 +133,7 @@ class SqliteStore:
     async def purge(self, *, session_id: str | None, before: float | None) -> int:
         """Erase payloads and the artifacts of the same sessions; a record of the purge stays in the chain."""
         await self._artifacts.forget(session_id, before)
+        await self._do(erasure.filing)
         if await self._reader.read(lambda connection: erasure.count(connection, session_id, before)) == 0:
             return 0
         rules: list[Purge] = []
@@ -183,7 +186,9 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Commit what is queued and let go of the file."""
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
         self._writer.close()

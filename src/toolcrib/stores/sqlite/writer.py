@@ -177,7 +177,7 @@ class Writer:
 
     def _copy_log(self) -> None:
         weight = self._ledger.weight
-        error = self._checkpoint.run(self._lock, self._ledger.connection)
+        error = self._checkpoint.run(self._lock, self._ledger)
         with self._lock:
             self._ledger.weight -= weight
         if error is not None:
