@@ -53,20 +53,36 @@ async def count(context: ToolContext) -> int:
 
 def turn(number: int) -> list[ToolCall]:
     """A turn of reads, a write, more reads and a transactional write, with ids that name them."""
-    calls = [("look.up", {"n": 1}), ("look.up", {"n": 2}), ("act.now", {"n": number}), ("look.up", {"n": 3}), ("count.up", {})]
+    calls = [
+        ("look.up", {"n": 1}),
+        ("look.up", {"n": 2}),
+        ("act.now", {"n": number}),
+        ("look.up", {"n": 3}),
+        ("count.up", {}),
+    ]
     return [ToolCall(name, arguments, f"t{number}.{index}") for index, (name, arguments) in enumerate(calls)]
 
 
 async def work(turns: int) -> None:
     HOME.mkdir(exist_ok=True)
     store = SqliteStore.open(
-        HOME / "toolcrib.db", durability=Durability.NORMAL, clock=SystemClock(), artifacts_dir=HOME / "artifacts", crash=crash
+        HOME / "toolcrib.db",
+        durability=Durability.NORMAL,
+        clock=SystemClock(),
+        artifacts_dir=HOME / "artifacts",
+        crash=crash,
     )
-    options = {"tools": [look, act, count], "asker": ScriptedAsker.always("allow_once"), "config": {"store.lease_seconds": 1}}
+    options = {
+        "tools": [look, act, count],
+        "asker": ScriptedAsker.always("allow_once"),
+        "config": {"store.lease_seconds": 1},
+    }
     async with Toolcrib.open(home=HOME, parts=Parts(store=store), **options) as crib, crib.run(session="s") as run:  # type: ignore[arg-type]
         for result in run.recovered:
             print("recovered", result.call_id, result.reason, flush=True)
-        done = {line.split()[0].split(".")[0] for line in EFFECTS.read_text().splitlines()} if EFFECTS.exists() else set()
+        done = (
+            {line.split()[0].split(".")[0] for line in EFFECTS.read_text().splitlines()} if EFFECTS.exists() else set()
+        )
         for number in range(turns):
             if f"t{number}" not in done:
                 for result in await run.turn(turn(number)):

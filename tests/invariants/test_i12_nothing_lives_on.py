@@ -129,7 +129,14 @@ async def test_an_isolated_handler_gives_its_result_back(tmp_path: Path) -> None
     assert result.text == "slept 0.01"
 
 
-BAD = [SystemExit(3), RecursionError("deep"), MemoryError(), asyncio.CancelledError(), GeneratorExit(), ValueError("bad")]
+BAD = [
+    SystemExit(3),
+    RecursionError("deep"),
+    MemoryError(),
+    asyncio.CancelledError(),
+    GeneratorExit(),
+    ValueError("bad"),
+]
 
 
 @pytest.mark.parametrize("error", BAD, ids=lambda error: type(error).__name__)

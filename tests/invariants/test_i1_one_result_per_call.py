@@ -97,7 +97,11 @@ async def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
         await asyncio.Event().wait()
 
     async with make_run(fine, slow, asker=ScriptedAsker.always("allow_once"), store=store) as run:
-        calls = [ToolCall("look.fine", {"n": 1}, "a"), ToolCall("act.slow", {}, "b"), ToolCall("look.fine", {"n": 2}, "c")]
+        calls = [
+            ToolCall("look.fine", {"n": 1}, "a"),
+            ToolCall("act.slow", {}, "b"),
+            ToolCall("look.fine", {"n": 2}, "c"),
+        ]
         turn = asyncio.create_task(run.turn(calls))
         await begun.wait()
         turn.cancel()

@@ -51,7 +51,9 @@ def tools_on(floor: Floor) -> Sequence[object]:
         await floor.work("write", label)
         return label
 
-    @tool.write(name="either.way", read_form={"type": "object", "properties": {"mode": {"const": "get"}}, "required": ["mode"]})
+    @tool.write(
+        name="either.way", read_form={"type": "object", "properties": {"mode": {"const": "get"}}, "required": ["mode"]}
+    )
     async def either(label: str, mode: str) -> str:
         """Read or write, as the arguments say."""
         await floor.work("read" if mode == "get" else "write", label)

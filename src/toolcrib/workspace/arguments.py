@@ -13,7 +13,7 @@ from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
 from toolcrib.workspace.mounts import HOST, Access
 from toolcrib.workspace.patterns import names_sensitive
-from toolcrib.workspace.spots import PathTarget, Spot, spot_of
+from toolcrib.workspace.spots import Spot, spot_of
 from toolcrib.workspace.workspace import View, Workspace
 
 Declare = Callable[[Arguments], Sequence[Target]]
@@ -50,13 +50,14 @@ def declares_search(here: Here, view: View, default: str) -> Declare:
     def targets(arguments: Arguments) -> Sequence[Target]:
         workspace = here()
         target = workspace.target(_text(arguments.get("path"), default), view, Access.READ)
-        marks = set(target.marks)
-        if target.spot is not None and target.spot.mount is HOST:
-            marks.add("outside")
         glob = arguments.get("glob")
         if isinstance(glob, str) and names_sensitive(glob, workspace.rules):
-            marks.add("sensitive")
-        return [_marked(target, frozenset(marks))]
+            # A grant for the folder would cover every later search for secrets in it, so there is none.
+            value = f"{target.value}/{glob}"
+            target = replace(target, value=value, marks=target.marks | {"sensitive"}, scope="")
+        if target.spot is not None and target.spot.mount is HOST:
+            target = replace(target, marks=target.marks | {"outside"})
+        return [target]
 
     return targets
 
@@ -75,10 +76,6 @@ def refuse_redacted(*texts: str) -> None:
                 "destroy the secret. Edit around it, so that the marker is not part of the new text"
             )
             raise Refusal(Reason.VALIDATION_ERROR, message)
-
-
-def _marked(target: PathTarget, marks: frozenset[str]) -> PathTarget:
-    return target if marks == target.marks else replace(target, marks=marks, scope=target.value)
 
 
 def _text(value: Json, default: str) -> str:

@@ -93,7 +93,7 @@ class Spot:
         """Whatever stands here, or a Refusal that says how far the path leads."""
         if self.identity is not None:
             return self.identity
-        if self.shown.startswith("--"):
+        if self.parts[-self.missing].startswith("--"):
             message = f"{self.shown} looks like an option and names nothing below {self.mount.name}; give a path"
             raise Refusal(Reason.PATH_OUTSIDE_ROOT, message, {"path": self.shown})
         known = self.parts[: len(self.parts) - self.missing]
