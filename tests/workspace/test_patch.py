@@ -33,14 +33,14 @@ def diff_of(before: str, after: str, context: int) -> str:
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(texts(), texts(), st.integers(0, 4))
 def test_applying_the_diff_of_two_texts_to_the_first_gives_the_second(before: str, after: str, context: int) -> None:
     if before != after:
         assert apply_patch(before, parse_patch(diff_of(before, after, context))) == after
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=12), st.lists(WORDS, min_size=1, max_size=12))
 def test_a_diff_written_with_plain_line_ends_keeps_those_of_a_crlf_file(before: list[str], after: list[str]) -> None:
     old, new = "".join(line + "\n" for line in before), "".join(line + "\n" for line in after)

@@ -80,7 +80,7 @@ class PathRules:
 def names_sensitive(glob: str, rules: PathRules) -> bool:
     """Whether a glob asks for sensitive files by name, as `.e[n]v` does and `*` does not."""
     for alternative in expand_braces(glob):
-        last = alternative.rstrip("/*").rsplit("/", 1)[-1] or alternative
+        last = re.sub(r"(?:/\*+)+$", "", alternative).rsplit("/", 1)[-1]
         if rules.is_sensitive(alternative) or rules.is_sensitive(last):
             return True
         pattern = compile_glob(folded(last))
