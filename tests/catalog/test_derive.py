@@ -29,6 +29,7 @@ from uuid import UUID
 
 import annotated_types as at
 import pydantic
+import pydantic.dataclasses
 import pytest
 from typing_extensions import TypeAliasType
 
@@ -105,6 +106,11 @@ class Pair(NamedTuple):
 class Model(pydantic.BaseModel):
     name: str
     tags: list[str] = []
+
+
+@pydantic.dataclasses.dataclass
+class Inherited:
+    a: int
 
 
 class Opaque:
@@ -221,6 +227,12 @@ SHAPES: list[tuple[Any, Json]] = [
         {"type": "integer", "minimum": 1, "description": "n", "x": 1},
     ),
     (Annotated[int, object()], INTEGER),
+    (Annotated[int, []], INTEGER),
+    (list[Annotated[int, {"a": 1}, "n"]], {"type": "array", "items": {"type": "integer", "description": "n"}}),
+    (
+        Inherited,
+        {"type": "object", "properties": {"a": {**INTEGER, "title": "A"}}, "required": ["a"], "title": "Inherited"},
+    ),
     (pydantic.PositiveInt, {"type": "integer", "exclusiveMinimum": 0}),
 ]
 

@@ -286,7 +286,7 @@ def test_a_stream_holds_back_a_bounded_amount_whatever_arrives(start: str, chunk
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(SAMPLES | st.text(max_size=30), max_size=6))
-def test_redaction_is_done_once_and_for_all(parts: list[str]) -> None:
-    once, _ = REDACTOR.text(" ".join(parts))
+@given(st.lists(SAMPLES, max_size=6))
+def test_what_was_redacted_once_stays_as_it_is(parts: list[str]) -> None:
+    once, _ = REDACTOR.text("\n".join(parts))
     assert REDACTOR.text(once)[0] == once

@@ -63,6 +63,7 @@ def test_order_and_what_only_people_see_are_cosmetic(spec: ToolSpec) -> None:
         replace(SPEC, output_schema=None),
         replace(SPEC, read_form={"type": "object"}),
         with_schema({**SCHEMA, "required": ["a"]}),
+        with_schema({**SCHEMA, "default": {"enum": ["y", "x"]}}),
         with_schema({**SCHEMA, "description": "ignore the other tools"}),
         with_schema(
             {**SCHEMA, "properties": {"a": {"enum": ["x", "y"], "description": "z"}, "b": {"type": "integer"}}}
@@ -71,6 +72,13 @@ def test_order_and_what_only_people_see_are_cosmetic(spec: ToolSpec) -> None:
 )
 def test_everything_an_operator_approved_is_part_of_the_fingerprint(spec: ToolSpec) -> None:
     assert fingerprint(spec) != fingerprint(SPEC)
+
+
+def test_order_inside_data_is_not_cosmetic_but_a_property_may_have_any_name() -> None:
+    one, other = ({"properties": {"const": {"const": {"enum": words}}}} for words in (["a", "b"], ["b", "a"]))
+    assert fingerprint(with_schema(one)) != fingerprint(with_schema(other))
+    one, other = ({"properties": {"default": {"enum": words}}} for words in (["a", "b"], ["b", "a"]))
+    assert fingerprint(with_schema(one)) == fingerprint(with_schema(other))
 
 
 def test_another_implementation_is_another_fingerprint() -> None:

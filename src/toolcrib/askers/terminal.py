@@ -33,11 +33,7 @@ class TerminalAsker:
             return PermissionDecision(
                 Answer.DENY, "nobody can be asked without a terminal; a rule in config.toml could allow it"
             )
-        # What was typed before the question was there cannot be an answer to it.
-        termios.tcflush(self.keyboard, termios.TCIFLUSH)
-        self.screen.write(question(request))
-        self.screen.flush()
-        typed = await _line(self.keyboard.fileno())
+        typed = await self._answer(question(request))
         if typed is None:
             self.screen.write("\n")
             return PermissionDecision(Answer.DENY, "the question was left without an answer")
@@ -45,6 +41,35 @@ class TerminalAsker:
         if answer is None:
             return PermissionDecision(Answer.DENY, f"{visible(typed.strip()[:40])!r} is not one of the choices")
         return PermissionDecision(answer)
+
+    async def _answer(self, asked: str) -> str | None:
+        """The line that is typed after the question; None at the end of input or when the person interrupts."""
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[str | None] = loop.create_future()
+        descriptor = self.keyboard.fileno()
+
+        def settle(line: str | None) -> None:
+            if not answered.done():
+                answered.set_result(line)
+
+        def read() -> None:
+            # A terminal hands over whole lines; one that does not end in a newline was ended by Ctrl-D.
+            try:
+                typed = os.read(descriptor, LONGEST_ANSWER).decode("utf-8", "replace")
+            except OSError:  # the terminal is gone
+                typed = ""
+            settle(typed if typed.endswith("\n") else None)
+
+        # Ready to listen before the question stands there; what was typed until then cannot be an answer to it.
+        with _interrupts(loop, lambda: settle(None)):
+            loop.add_reader(descriptor, read)
+            try:
+                termios.tcflush(descriptor, termios.TCIFLUSH)
+                self.screen.write(asked)
+                self.screen.flush()
+                return await answered
+            finally:
+                loop.remove_reader(descriptor)
 
 
 def question(request: PermissionRequest) -> str:
@@ -90,28 +115,6 @@ def _arguments(text: str) -> list[str]:
 def _target(kind: str, value: str, marks: frozenset[str]) -> str:
     marked = f" ({', '.join(sorted(marks))})" if marks else ""
     return f"{kind} {value}{marked}"
-
-
-async def _line(descriptor: int) -> str | None:
-    """One whole line from a terminal; None at its end or when the person interrupts. No thread is left waiting."""
-    loop = asyncio.get_running_loop()
-    answered: asyncio.Future[str | None] = loop.create_future()
-
-    def settle(line: str | None) -> None:
-        if not answered.done():
-            answered.set_result(line)
-
-    def read() -> None:
-        # A terminal hands over whole lines; one that does not end in a newline was ended by Ctrl-D.
-        typed = os.read(descriptor, LONGEST_ANSWER).decode("utf-8", "replace")
-        settle(typed if typed.endswith("\n") else None)
-
-    loop.add_reader(descriptor, read)
-    try:
-        with _interrupts(loop, lambda: settle(None)):
-            return await answered
-    finally:
-        loop.remove_reader(descriptor)
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def foreign_shape(hint: object, definitions: dict[str, Json], mode: Literal["val
             template = f"#/$defs/{prefix}{{model}}"
             schema = cast("dict[str, Json]", adapter.json_schema(mode=mode, ref_template=template))
             inner = {prefix + name: item for name, item in cast("dict[str, Json]", schema.pop("$defs")).items()}
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+    except (PydanticSchemaGenerationError, PydanticUserError, ImportError) as error:
         raise RegistrationError(f"pydantic cannot describe {hint!r}: {error}") from error
     definitions.update(inner)
 

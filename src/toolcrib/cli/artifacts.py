@@ -34,7 +34,10 @@ def artifacts() -> None:
 @click.option("--limit", type=click.IntRange(0), metavar="BYTES", help="Print at most this many bytes.")
 @click.pass_obj
 def show(choices: Choices, artifact_id: str, offset: int, limit: int | None) -> None:
-    """Print an artifact, byte for byte; on a terminal control characters are shown as escapes."""
+    """Print an artifact, byte for byte.
+
+    On a terminal control characters are shown as escapes.
+    """
     asyncio.run(_show(choices, artifact_id, offset, limit))
 
 

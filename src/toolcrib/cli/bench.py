@@ -21,7 +21,7 @@ from toolcrib.cli.output import print_json, print_table
 )
 @click.pass_obj
 def bench(choices: Choices, calls: int) -> None:
-    """Measure a governed call on this machine against the bare function.
+    """Measure what a governed call costs on this machine.
 
     Uses a store of its own, thrown away afterwards. The comparison with other libraries is `make bench` in the source.
     """
@@ -42,6 +42,7 @@ def bench(choices: Choices, calls: int) -> None:
         print_json({"calls": calls, "rounds": ROUNDS, "measured": told})
         return
     rows = [
-        (each.what, f"{each.cpu:.1f}", f"{each.cpu / raw:.0f}", f"{each.wall:.1f}", each.meaning) for each in measured
+        (each.what, f"{each.cpu:.1f} µs", f"{each.cpu / raw:.0f}", f"{each.wall:.1f} µs", each.meaning)
+        for each in measured
     ]
-    print_table(("call", "cpu µs", "× raw", "wall µs", "what it is"), rows)
+    print_table(("call", "cpu", "× raw", "wall", "what it is"), rows)

@@ -19,10 +19,10 @@ HOW_TO = {
     epilog=examples(*HOW_TO.values()),
     json="`{shell, how_to, script}`.",
 )
-@click.argument("shell", type=click.Choice(list(HOW_TO)))
+@click.argument("shell", type=click.Choice(list(HOW_TO)), metavar="bash|zsh|fish")
 @click.pass_obj
 def completion(choices: Choices, shell: str) -> None:
-    """Print a script that completes commands and options in SHELL."""
+    """Print a script for the Tab key in your shell."""
     from click.shell_completion import get_completion_class
 
     from toolcrib.cli.program import program

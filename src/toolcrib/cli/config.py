@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from toolcrib.cli.command import Choices, Form, Group, examples
-from toolcrib.cli.ending import NotSo
+from toolcrib.cli.ending import NotSo, hint
 from toolcrib.cli.output import print_fields, print_json, print_table
 
 
@@ -32,9 +32,11 @@ def show(choices: Choices, key: str, changed: bool) -> None:
     if not rows:
         raise NotSo(f"there is no key {key!r}; `toolcrib config show` lists all of them")
     rows = [row for row in rows if row.source] if changed else rows
+    if not rows:
+        hint("toolcrib: nothing is changed; all keys have their defaults")
     if choices.form is Form.JSON:
         print_json([{"key": row.key, "value": row.value, "source": row.source, "default": row.default} for row in rows])
-    else:
+    elif rows:
         print_table(("key", "value", "source"), [(row.key, toml(row.value), row.source or "default") for row in rows])
 
 

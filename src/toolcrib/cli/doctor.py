@@ -17,7 +17,7 @@ from toolcrib.cli.output import counted, print_json, print_table
 )
 @click.pass_obj
 def doctor(choices: Choices) -> Exit:
-    """Check Python, the home folder, the configuration and the store.
+    """Check the home folder, its settings and its store.
 
     Changes nothing. Ends with exit code 1 when something is wrong.
     """

@@ -17,7 +17,6 @@ class Exit(IntEnum):
     USAGE = 2
     DENIED = 3
     INTERRUPTED = 130
-    NO_READER = 141
 
 
 class NotSo(click.ClickException):

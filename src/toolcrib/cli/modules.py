@@ -30,15 +30,26 @@ def _tools_of(place: str) -> list[Tool]:
     is_file = place.endswith(".py") or os.sep in place
     module = _load_file(Path(place)) if is_file else _load_module(place)
     found: list[Tool] = []
-    # A name may be bound twice; the tool is still one.
-    for value in {id(value): value for value in vars(module).values()}.values():
+    for value in vars(module).values():
         if isinstance(value, Toolset):
             found += value.tools
         elif _is_tool(value):
             found.append(_made(value, place))
     if not found:
         raise _unusable(place, "has no tools; mark a function with @tool (from toolcrib import tool)")
-    return found
+    return _once(found)
+
+
+def _once(found: list[Tool]) -> list[Tool]:
+    """Each tool once, though it may be bound to two names or stand both alone and in a toolset."""
+    kept: dict[str, Tool] = {}
+    others: list[Tool] = []
+    for tool in found:
+        # Two tools of one name that differ are both kept: registration refuses them, and says so.
+        first = kept.setdefault(tool.name, tool)
+        if first is not tool and first.fingerprint != tool.fingerprint:
+            others.append(tool)
+    return [*kept.values(), *others]
 
 
 def _load_file(path: Path) -> ModuleType:
@@ -92,7 +103,9 @@ def _made(value: object, place: str) -> Tool:
 
 
 def _broken(place: object, error: BaseException) -> click.UsageError:
-    frames = traceback.extract_tb(error.__traceback__)
+    # The mistake is in the last line of theirs, also when one of ours noticed it.
+    ours = str(Path(__file__).parents[1])
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
     where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     if isinstance(error, SyntaxError):
         where = f" ({error.filename}:{error.lineno})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -31,7 +30,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     _accept_any_text()
     try:
         outcome = program.main(arguments, prog_name="toolcrib", standalone_mode=False, obj=Choices())
-        sys.stdout.flush()
         return int(outcome or Exit.DONE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -47,10 +45,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return Exit.USAGE
     except click.Abort:
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone, as `head` does. Python would complain again when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.NO_READER
 
 
 @click.group(
@@ -69,7 +63,7 @@ def program() -> None:
 
 def _words(error: click.ClickException) -> str:
     """A usage error in house style: what happened; what would work."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
     if not isinstance(error, click.UsageError):
         return message
     message = message[:1].lower() + message[1:]

@@ -61,7 +61,8 @@ def reference_text() -> str:
 
 def _pages(command: click.Command, parent: click.Context | None) -> Iterator[str]:
     """A command and everything below it, in the order in which help lists them."""
-    with click.Context(command, parent=parent, info_name=command.name if parent else "toolcrib") as context:
+    name = command.name if parent else "toolcrib"
+    with click.Context(command, parent=parent, info_name=name, **command.context_settings) as context:
         if isinstance(command, click.Group):
             for name in command.list_commands(context):
                 if (inner := command.get_command(context, name)) is not None:

@@ -114,7 +114,7 @@ async def _show(choices: Choices, session_id: str) -> None:
 @click.option("--expect", metavar="SEQ:HASH", help="A head that an earlier check printed; finds a cut end.")
 @click.pass_obj
 def verify(choices: Choices, expect: str | None) -> Exit:
-    """Check that no event of any session was changed, removed or reordered.
+    """Check that no event was changed, removed or reordered.
 
     Prints the head of the chain. Keep it elsewhere: with --expect a later check also finds events missing at the end.
     """
@@ -155,9 +155,10 @@ def _print_verification(found: Verification) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def purge(choices: Choices, session_id: str | None, before: str | None, yes: bool) -> None:
-    """Erase what events and artifacts say; that they happened stays on record.
+    """Erase what events and artifacts of sessions say.
 
-    The chain of events stays whole, and the purge itself is recorded. Nothing brings the erased text back.
+    That they happened stays on record: the chain of events stays whole, and the purge itself is recorded. Nothing
+    brings the erased text back.
     """
     if session_id is None and before is None:
         raise click.UsageError("say what to erase: --session ID, --before WHEN, or both", click.get_current_context())

@@ -66,7 +66,7 @@ def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, ev
 @click.option("--agent", metavar="NAME", help="As this agent's model sees it.")
 @click.pass_obj
 def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | None) -> None:
-    """Show one tool: what it does, what it takes, and what a call would lead to."""
+    """Show one tool: what it does and what it takes."""
     entry = _find(_entries(choices, modules, agent), name)
     if choices.form is Form.JSON:
         from toolcrib.cli.catalogue import contract_json
@@ -90,8 +90,9 @@ def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | Non
 def call(
     choices: Choices, name: str, pairs: tuple[str, ...], text: str | None, modules: tuple[str, ...], session: str | None
 ) -> Exit:
-    """Call a tool yourself: checked, permitted, limited and recorded like any call of an agent.
+    """Call a tool yourself, through the same counter as agents.
 
+    The call is checked, permitted, limited and recorded like any other.
     What asks for permission asks here, on the terminal; where there is none, it is denied.
     """
     from toolcrib.cli.calling import Asked, call_tool

@@ -38,18 +38,8 @@ class Head(NamedTuple):
         return f"{self.seq}:{self.hash.hex()}"
 
 
-class Sealed(NamedTuple):
-    """A draft whose text is fixed: only its place in the chain is missing."""
-
-    facts: tuple[str, str | None, str | None, str, str, str | None, str | None, float]
-    payload: bytes
-    salt: bytes
-    digest: bytes
-    header: bytes
-
-
 class Link(NamedTuple):
-    """An event as it is stored; the order of the fields is the order of the columns."""
+    """An event as it is stored. Payload and salt, or once they are erased their digest."""
 
     seq: int
     run_seq: int
@@ -63,17 +53,25 @@ class Link(NamedTuple):
     created_at: float
     payload: bytes | None
     salt: bytes | None
-    digest: bytes
-    prev_hash: bytes
     hash: bytes
+    digest: bytes | None = None
+    prev_hash: bytes | None = None
+
+
+# Exact tuples from here to the driver: they are made and bound faster than named ones, and every call makes two.
+Facts = tuple[str, str | None, str | None, str, str, str | None, str | None, float]
+# A draft whose text is fixed, only its place in the chain is missing: facts, payload, salt, digest, header.
+Sealed = tuple[Facts, bytes, bytes, bytes, bytes]
+# What is written for a new event: the first thirteen fields of a Link.
+Row = tuple[int, int, str, str | None, str | None, str, str, str | None, str | None, float, bytes, bytes, bytes]
 
 
 def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
     """Encode drafts once; whatever cannot be stored fails here, before any transaction."""
     salts = os.urandom(_SALT * len(drafts))
     sealed: list[Sealed] = []
-    for start, draft in zip(range(0, len(salts), _SALT), drafts, strict=True):
-        # Exact strings, not enum members: SQLite drivers are slow on subclasses.
+    for draft in drafts:
+        # Plain strings, not enum members: drivers are slow on subclasses.
         kind, level = str.__str__(draft.type), str.__str__(draft.level)
         facts = (draft.session_id, draft.agent_id, draft.run_id, level, kind, draft.node_id, draft.call_id, created_at)
         try:
@@ -81,28 +79,35 @@ def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
             header = orjson.dumps(facts)[1:]
         except (TypeError, ValueError, RecursionError) as error:
             raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
-        salt = salts[start : start + _SALT]
-        sealed.append(Sealed(facts, payload, salt, sha256(salt + payload).digest(), header))
+        salt, salts = salts[:_SALT], salts[_SALT:]
+        sealed.append((facts, payload, salt, sha256(salt + payload).digest(), header))
     return sealed
 
 
-def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes) -> Link:
+def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes) -> Row:
     """Give a sealed draft its place after `prev_hash`."""
     facts, payload, salt, digest, header = sealed
     new_hash = sha256(b"%b%b[%d,%d,%b" % (prev_hash, digest, seq, run_seq, header)).digest()
-    return Link(seq, run_seq, *facts, payload, salt, digest, prev_hash, new_hash)
+    return (seq, run_seq, *facts, payload, salt, new_hash)
 
 
-def expected_hash(stored: Link) -> bytes:
-    """The hash that a stored link must have if nobody touched its header."""
-    return sha256(stored.prev_hash + stored.digest + orjson.dumps(stored[:10])).digest()
+def digest_of(salt: bytes, payload: bytes) -> bytes:
+    """What the chain remembers of a payload."""
+    return sha256(salt + payload).digest()
 
 
-def payload_matches(stored: Link) -> bool:
-    """Whether the payload is the one that was committed (an erased one is judged elsewhere)."""
-    if stored.payload is None or stored.salt is None:
-        return stored.payload is None and stored.salt is None
-    return sha256(stored.salt + stored.payload).digest() == stored.digest
+def is_intact(stored: Link, prev_hash: bytes) -> bool:
+    """Whether a stored link is what was committed after `prev_hash`."""
+    try:
+        if stored.payload is not None and stored.salt is not None and stored.digest is None:
+            digest = digest_of(stored.salt, stored.payload)
+        elif stored.payload is None and stored.salt is None and stored.digest is not None:
+            digest = stored.digest
+        else:
+            return False
+        return sha256(prev_hash + digest + orjson.dumps(stored[:10])).digest() == stored.hash
+    except TypeError:  # a column holds a value of another type than was written
+        return False
 
 
 def event_of(stored: Link) -> Event:
@@ -120,7 +125,7 @@ def event_of(stored: Link) -> Event:
         call_id=stored.call_id,
         payload=None if stored.payload is None else _object(decode(stored.payload)),
         created_at=stored.created_at,
-        prev_hash=stored.prev_hash.hex(),
+        prev_hash=(stored.prev_hash or GENESIS).hex(),
         hash=stored.hash.hex(),
     )
 

@@ -40,15 +40,13 @@ class Dialect:
 SQLITE = Dialect("sqlite", "?", "INTEGER", "REAL", "BLOB", "WITHOUT ROWID", "")
 POSTGRES = Dialect("postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", "", " FOR UPDATE")
 
-COLUMNS = (
-    "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call_id, created_at,"
-    " payload, salt, digest, prev_hash, hash"
-)
+_FACTS = "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call_id, created_at, payload, salt, hash"
+COLUMNS = f"{_FACTS}, digest, (SELECT hash FROM events AS before WHERE before.seq = events.seq - 1)"
 _TERMINAL = ", ".join(f"'{kind.value}'" for kind in sorted(TERMINAL))
 
 READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
 MOVE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
-ADD_EVENT = f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_EVENT = f"INSERT INTO events ({_FACTS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 HASH_AT = "SELECT hash FROM events WHERE seq = ?"
 
 # `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.
@@ -144,9 +142,15 @@ _SESSION = (
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
 NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
 
-COUNT_PAYLOADS = "SELECT count(*) FROM events WHERE {conditions}"
-SOME_PAYLOADS = "SELECT seq FROM events WHERE {conditions} ORDER BY seq LIMIT ?"
-ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL WHERE seq = ?"
+# A purge goes through the events in order, some at a time: candidates after a place, of all sessions or of one.
+NEXT_EVENTS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+NEXT_OF_SESSION = "SELECT seq FROM session_events WHERE seq > ? AND seq <= ? AND session_id = ? ORDER BY seq LIMIT ?"
+PAYLOADS = (
+    "SELECT seq, salt, payload FROM events WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
+    " AND payload IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"
+)
+ANY_PAYLOAD = "SELECT count(*) FROM ({payloads} LIMIT 1) AS found"
+ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL, digest = ? WHERE seq = ?"
 
 ADD_ARTIFACT = (
     "INSERT INTO artifacts (artifact_id, size, mime_type, complete, created_at) VALUES (?, ?, ?, ?, ?)"

@@ -30,6 +30,7 @@ from toolcrib.stores.chain import (
     Head,
     Link,
     decode,
+    digest_of,
     encode,
     event_of,
     link,
@@ -67,11 +68,10 @@ class MemoryStore:
         return ("the store is in memory: it is gone when the process ends",)
 
     def append(self, unit: Unit) -> asyncio.Future[int]:
-        self._require_open()
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        now = self._clock.now()
-        sealed = seal(unit.drafts, now)
         try:
+            self._require_open()
+            sealed = seal(unit.drafts, self._clock.now())
             self._check(unit)
         except StoreError as error:
             future.set_exception(error)
@@ -81,10 +81,11 @@ class MemoryStore:
         for run in unit.runs:
             self._note_run(run)
         for draft in sealed:
-            session_id, _, run_id = draft.facts[:3]
+            session_id, _, run_id = draft[0][:3]
             run_seq = 0 if run_id is None else self._numbers.get((session_id, run_id), 0) + 1
             self._numbers[session_id, run_id] = run_seq
-            self._links.append(link(draft, len(self._links) + 1, run_seq, self.head().hash))
+            last = self.head()
+            self._links.append(Link(*link(draft, last.seq + 1, run_seq, last.hash), prev_hash=last.hash))
         future.set_result(len(self._links))
         for loop, wake in self._watchers:
             loop.call_soon_threadsafe(wake, len(self._links))
@@ -128,7 +129,7 @@ class MemoryStore:
             payload = {"session_id": session_id, "before": before, "through": purge.through}
             await self.append(Unit((Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload),)))
         for index in chosen:
-            self._links[index] = self._links[index]._replace(payload=None, salt=None)
+            self._links[index] = _erased(self._links[index])
         return len(chosen)
 
     async def changed(self) -> int:
@@ -300,6 +301,10 @@ class MemoryArtifacts:
         for artifact_id in unused:
             del self._bodies[artifact_id]
         return len(unused)
+
+
+def _erased(one: Link) -> Link:
+    return one._replace(payload=None, salt=None, digest=digest_of(one.salt or b"", one.payload or b""))
 
 
 def _require_json(document: Document) -> None:

@@ -16,8 +16,9 @@ _BEGIN = rb"BEGIN%b(?:[A-Z0-9]{1,12}%b){0,3}PRIVATE%bKEY" % (_GAP, _GAP, _GAP)
 _USER = rb"[^\s/?#@:\"'<>\\%%]{0,64}"
 _PLACES: dict[str, bytes] = {
     "block": _BEGIN + rb"|Private-Lines: [0-9]{1,3}",
-    "address": rb"://%b:[^\s\"'<>\\]{1,128}@|://[A-Za-z0-9_.~-]{20,80}@" % _USER,
-    "escaped": rb"(?i:%%3A%%2F%%2F)%b(?i:%%3A)[^\s\"'<>\\]{1,96}(?i:%%40)" % _USER,
+    "address": rb"://%b:(?:[^\s/?#\"'<>\\0-9]|[0-9]{1,5}[^\s/?#\"'<>\\0-9,;)\].]|[0-9]{6})|://[A-Za-z0-9_.~-]{20,80}@"
+    % _USER,
+    "escaped": rb"(?i:%%3A%%2F%%2F)%b(?i:%%3A)[^\s\"'<>\\%%]" % _USER,
     "bearer": rb"(?i:bearer)(?: |%20|\+|\\u0020){1,3}[A-Za-z0-9._~+/-]{8}",
     "basic": rb"(?i:basic)(?: |%20){1,3}[A-Za-z0-9+/]{6}",
     "cookie": rb"(?i:cookie)\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?[A-Za-z0-9_.-]{1,64}=[^\s;,\"']{4}",

@@ -1,6 +1,7 @@
 -- The chain of events, what it protects, and who may add to it.
 CREATE TABLE head (one INTEGER PRIMARY KEY, seq {BIGINT} NOT NULL, hash {BINARY} NOT NULL, CHECK (one = 1));
 
+-- digest is that of salt and payload, written down when these are erased. The hash before is that of seq - 1.
 CREATE TABLE events (
     seq {BIGINT} PRIMARY KEY,
     run_seq {BIGINT} NOT NULL,
@@ -14,8 +15,7 @@ CREATE TABLE events (
     created_at {REAL} NOT NULL,
     payload {BINARY},
     salt {BINARY},
-    digest {BINARY} NOT NULL,
-    prev_hash {BINARY} NOT NULL,
+    digest {BINARY},
     hash {BINARY} NOT NULL
 );
 CREATE VIEW nodes AS

@@ -31,9 +31,9 @@ class Checkpoint:
             return error if is_untrustworthy(error) else None
         return None
 
-    def truncate(self) -> None:
-        """Leave no old page behind in the log (after an erasure)."""
-        self._copy("TRUNCATE")
+    def truncate(self) -> bool:
+        """Leave no old page behind in the log, after an erasure; False when a reader held it."""
+        return self._copy("TRUNCATE")
 
     def close(self) -> None:
         if self._connection is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import Head, Link, Sealed, encode, link
+from toolcrib.stores.chain import Head, Row, Sealed, encode, link
 from toolcrib.stores.sqlite.connection import may_pass
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Ownership
@@ -56,10 +56,10 @@ class Ledger:
         self._execute = self._cursors[0].execute
         self._insert = self._cursors[1].executemany
         self._crash = crash
-        self._head = _UNKNOWN
+        self._head: tuple[int, bytes] = _UNKNOWN
         self._runs: dict[tuple[str, str], int] = {}
         self._owners: dict[str, tuple[str | None, int]] = {}
-        self._links: list[Link] = []
+        self._links: list[Row] = []
         self.weight = 0
 
     def commit(self, tickets: Sequence[Ticket]) -> None:
@@ -86,7 +86,7 @@ class Ledger:
 
     @property
     def head(self) -> Head:
-        return self._head
+        return Head(*self._head)
 
     def forget_owner(self, session_id: str) -> None:
         """The owner is being changed in this transaction: read it again when it is needed."""
@@ -149,7 +149,7 @@ class Ledger:
 
     def _catch_up(self, head: Head) -> None:
         """Somebody else committed: forget owners, and learn how far the remembered runs have come."""
-        old, self._head = self._head, head
+        old, self._head = Head(*self._head), head
         self._owners.clear()
         if not old.seq < head.seq < old.seq + _REMEMBERED:
             self._runs.clear()
@@ -214,18 +214,18 @@ class Ledger:
         seq, last_hash = self._head
         runs, links = self._runs, self._links
         for sealed in drafts:
-            session_id, _, run_id = sealed.facts[:3]
-            run_seq = 0
+            facts, payload = sealed[0], sealed[1]
+            run_id, run_seq = facts[2], 0
             if run_id is not None:
-                run = (session_id, run_id)
+                run = (facts[0], run_id)
                 last = runs.get(run)
                 runs[run] = run_seq = (self._last_of_run(run) if last is None else last) + 1
             seq += 1
             new = link(sealed, seq, run_seq, last_hash)
             links.append(new)
-            last_hash = new.hash
-            self.weight += len(sealed.payload)
-        self._head = Head(seq, last_hash)
+            last_hash = new[12]
+            self.weight += len(payload)
+        self._head = (seq, last_hash)
         return seq
 
     def _last_of_run(self, run: tuple[str, str]) -> int:

@@ -29,6 +29,7 @@ from toolcrib.stores.verify import Purge, verify
 from toolcrib.values.context import Document
 from toolcrib.values.event import Event
 from toolcrib.values.identity import Ownership
+from toolcrib.values.refusal import StoreError
 
 T = TypeVar("T")
 PATIENCE = 5.0
@@ -105,7 +106,10 @@ class SqliteStore:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[int] = loop.create_future()
         now = self._clock.now()
-        self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
+        try:
+            self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
+        except StoreError as error:
+            future.set_exception(error)
         return future
 
     def queue(self, unit: Unit) -> None:
@@ -134,7 +138,8 @@ class SqliteStore:
         """Erase payloads and the artifacts of the same sessions; a record of the purge stays in the chain."""
         await self._artifacts.forget(session_id, before)
         await self._do(erasure.filing)
-        if await self._reader.read(lambda connection: erasure.count(connection, session_id, before)) == 0:
+        if not await self._reader.read(lambda connection: erasure.is_needed(connection, session_id, before)):
+            await asyncio.to_thread(self._checkpoint.truncate)
             return 0
         rules: list[Purge] = []
         await self._do(erasure.recording(session_id, before, self._clock.now(), rules.append))
@@ -142,7 +147,10 @@ class SqliteStore:
         while not erased.done:
             await self._do(erasure.erasing(rules[-1], erased))
             erased.advance()
-        await asyncio.to_thread(self._checkpoint.truncate)
+        if not await asyncio.to_thread(self._checkpoint.truncate):
+            self._warnings.append(
+                f"erased payloads are still in the log of {self.path}, because somebody was reading; purge again"
+            )
         return erased.payloads
 
     async def changed(self) -> int:
