@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
-from toolcrib.values.result import JsonBlock, Text, ToolReturn
+from toolcrib.values.result import Text, ToolReturn
 from toolcrib.workspace.lines import Window
 from toolcrib.workspace.patterns import is_instructions
 from toolcrib.workspace.search import Hit, Searched
@@ -47,9 +47,9 @@ def window_facts(shown: str, window: Window) -> JsonObject:
     }
 
 
-def fact_answer(summary: str, facts: JsonObject) -> ToolReturn:
-    """A structured answer with the sentence that a model reads."""
-    return ToolReturn((JsonBlock(facts, summary),))
+def fact_answer(text: str, facts: JsonObject) -> ToolReturn:
+    """What a model reads, and the facts for programs. Lists are in the text alone, where they are bounded."""
+    return ToolReturn((Text(text),), facts)
 
 
 def listing_answer(shown: str, entries: Sequence[Entry], more: bool, total: int | None, hidden: int) -> ToolReturn:
@@ -61,7 +61,7 @@ def listing_answer(shown: str, entries: Sequence[Entry], more: bool, total: int 
         notes.append(f"{hidden} sensitive folders were not entered")
     facts: JsonObject = {
         "path": shown,
-        "entries": [{"path": entry.path, "kind": entry.kind.value, "size": entry.size} for entry in entries],
+        "count": len(entries),
         "truncated": more,
         "total": total,
         "sensitive_not_entered": hidden,
@@ -92,8 +92,8 @@ def search_answer(shown: str, hits: Sequence[Hit], found: Searched, gone: int) -
     if gone:
         notes.append(f"{gone} matches were gone when they were looked at")
     facts: JsonObject = {
-        "matches": [{"path": hit.path, "line": hit.number, "text": hit.text, "match": hit.match} for hit in hits],
         "count": matches,
+        "files": files,
         "truncated": found.truncated,
         "timed_out": found.timed_out,
         "sensitive_left_out": found.left_out,

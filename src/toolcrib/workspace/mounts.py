@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -28,6 +28,11 @@ class Mount:
     name: str
     root: str
     access: Access = Access.WRITE
+    prefix: str = field(init=False, repr=False, compare=False)
+    """The real path with a slash at its end, so that `/data` never matches `/database`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prefix", self.root if self.root.endswith("/") else self.root + "/")
 
     @classmethod
     def of(cls, name: str, folder: str | Path, access: Access = Access.WRITE) -> Mount:
@@ -42,11 +47,6 @@ class Mount:
         if not stat.S_ISDIR(found.st_mode):
             raise ConfigError(f"{folder}, mounted as {name}, is not a folder")
         return cls(name, root, access)
-
-    @property
-    def prefix(self) -> str:
-        """The real path with a slash at its end, so that `/data` never matches `/database`."""
-        return self.root if self.root.endswith("/") else self.root + "/"
 
     def holds(self, path: str) -> bool:
         """Whether an absolute, normal host path lies at or below this mount."""

@@ -39,6 +39,7 @@ PROTECTED = (
 )  # fmt: skip
 INSTRUCTIONS = frozenset({"agents.md", "agent.md", "claude.md", "claude.local.md", "gemini.md", ".cursorrules"})
 PACKAGE_STORES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".git", "bazel-out"})
+_ENDING = re.compile(r"\*\.([^*?\[/.]+)")
 _NEUTRAL = ("main.py", "readme.md", ".hidden", "a", "data.txt")
 _SAMPLES = (
     ".env", ".env.local", "server.pem", "tls.key", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
@@ -47,30 +48,58 @@ _SAMPLES = (
 
 
 @dataclass(frozen=True, slots=True)
+class NameSet:
+    """Patterns for names at any depth, sorted by how they are looked up: most paths pass three set look-ups."""
+
+    patterns: tuple[str, ...]
+    _names: frozenset[str] = field(init=False, repr=False, compare=False)
+    _endings: frozenset[str] = field(init=False, repr=False, compare=False)
+    _rest: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        patterns = {folded(pattern) for pattern in self.patterns}
+        names = frozenset(pattern for pattern in patterns if not set(pattern) & set("*?[/"))
+        endings = frozenset(found[1] for pattern in patterns if (found := _ENDING.fullmatch(pattern)))
+        rest = sorted(pattern for pattern in patterns - names if not _ENDING.fullmatch(pattern))
+        body = "|".join(map(path_expression, rest))
+        object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_endings", endings)
+        object.__setattr__(self, "_rest", re.compile(rf"(?:^|/)(?:{body})(?:/|$)", re.DOTALL) if rest else None)
+
+    def holds(self, text: str) -> bool:
+        """Whether any name of a folded path, or a chain of them, fits."""
+        for name in text.split("/"):
+            if name in self._names or ("." in name and name.rpartition(".")[2] in self._endings):
+                return True
+        return self._rest is not None and self._rest.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class PathRules:
-    """The patterns, compiled to one expression each; `sensitive` and `protected` add to the shipped lists."""
+    """The patterns in force; `sensitive` and `protected` add to the shipped lists."""
 
     sensitive: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
-    _sensitive: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    _sensitive_host: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _sensitive: NameSet = field(init=False, repr=False, compare=False)
+    _protected: NameSet = field(init=False, repr=False, compare=False)
+    _host: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_sensitive", _anywhere((*SENSITIVE, *self.sensitive)))
-        object.__setattr__(self, "_sensitive_host", _at_top(SENSITIVE_HOST))
-        object.__setattr__(self, "_protected", _anywhere((*PROTECTED, *self.protected)))
+        object.__setattr__(self, "_sensitive", NameSet((*SENSITIVE, *self.sensitive)))
+        object.__setattr__(self, "_protected", NameSet((*PROTECTED, *self.protected)))
+        host = "|".join(path_expression(folded(pattern)) for pattern in SENSITIVE_HOST)
+        object.__setattr__(self, "_host", re.compile(rf"/(?:{host})(?:/|$)", re.DOTALL))
 
     def is_sensitive(self, path: str) -> bool:
         """Whether an absolute host path, or a path below a mount, names something that holds secrets."""
         text = folded(path)
-        if self._sensitive.search(text):
+        if self._sensitive.holds(text):
             return True
-        return text.startswith("/") and self._sensitive_host.match(text) is not None
+        return text.startswith("/") and self._host.match(text) is not None
 
     def is_protected(self, path: str) -> bool:
         """Whether a path names something that later programs or sessions obey."""
-        return self._protected.search(folded(path)) is not None
+        return self._protected.holds(folded(path))
 
     def globs(self) -> tuple[str, ...]:
         """The sensitive patterns as a file searcher takes them."""
@@ -92,15 +121,3 @@ def names_sensitive(glob: str, rules: PathRules) -> bool:
 def is_instructions(name: str) -> bool:
     """Whether a file of this name tells agents how to behave."""
     return folded(name) in INSTRUCTIONS
-
-
-def _anywhere(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|/)(?:{_alternatives(patterns)})(?:/|$)", re.DOTALL)
-
-
-def _at_top(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"/(?:{_alternatives(patterns)})(?:/|$)", re.DOTALL)
-
-
-def _alternatives(patterns: tuple[str, ...]) -> str:
-    return "|".join(path_expression(folded(pattern)) for pattern in patterns)

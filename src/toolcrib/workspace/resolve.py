@@ -37,7 +37,7 @@ class Opener:
 
     def open(self, folder: int, parts: tuple[str, ...], flags: int) -> int:
         if self._openat2 is not None:
-            return self._openat2(folder, os.fsencode("/".join(parts)) or b".", flags)
+            return self._openat2(folder, "/".join(parts).encode("utf-8", "surrogateescape") or b".", flags)
         return _step_by_step(folder, parts, flags | os.O_CLOEXEC)
 
 
@@ -53,11 +53,12 @@ def find(opener: Opener, root: int, mount: Mount, parts: tuple[str, ...], shown:
         status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    return Spot(mount, parts, Identity.of(status), 0, None, _links(status), shown)
+    return _spot(mount, parts, status, shown)
 
 
-def _links(status: os.stat_result) -> int:
-    return 1 if Identity.of(status).kind is Kind.FOLDER else status.st_nlink
+def _spot(mount: Mount, parts: tuple[str, ...], status: os.stat_result, shown: str) -> Spot:
+    identity = Identity.of(status)
+    return Spot(mount, parts, identity, 0, None, 1 if identity.kind is Kind.FOLDER else status.st_nlink, shown)
 
 
 def _step_by_step(root: int, parts: tuple[str, ...], flags: int) -> int:
@@ -155,8 +156,7 @@ class _Walk:
 
     def _arrived(self) -> Spot:
         status = os.fstat(self._here)
-        parts = tuple(step.name for step in self._steps)
-        return Spot(self._mount, parts, Identity.of(status), 0, None, _links(status), self._shown)
+        return _spot(self._mount, tuple(step.name for step in self._steps), status, self._shown)
 
     @property
     def _here(self) -> int:

@@ -6,7 +6,9 @@ import os
 import stat
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
+from toolcrib.values.noun import noun
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target
 from toolcrib.workspace.mounts import Mount
@@ -21,6 +23,7 @@ class Kind(StrEnum):
     DEVICE = "device"
 
 
+_FORMAT = 0o170000
 _KINDS = {
     stat.S_IFREG: Kind.FILE,
     stat.S_IFDIR: Kind.FOLDER,
@@ -30,8 +33,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """One thing on disk, whatever it is called."""
 
     device: int
@@ -40,14 +42,14 @@ class Identity:
 
     @classmethod
     def of(cls, status: os.stat_result) -> Identity:
-        return cls(status.st_dev, status.st_ino, kind_of(status))
+        return cls(status.st_dev, status.st_ino, _KINDS.get(status.st_mode & _FORMAT, Kind.DEVICE))
 
 
 def kind_of(status: os.stat_result) -> Kind:
-    return _KINDS.get(stat.S_IFMT(status.st_mode), Kind.DEVICE)
+    return _KINDS.get(status.st_mode & _FORMAT, Kind.DEVICE)
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Spot:
     """A place below a mount, without links: `parts` are the real names, the last `missing` of which do not exist.
 

@@ -101,15 +101,21 @@ class Workspace:
         mount, parts = self._mounted(check_text(path), view)
         check_names(parts)
         label = self._label(mount, parts, view)
-        with told(label):
-            return find(self._opener, self.root(mount), mount, parts, label)
+        try:
+            spot = find(self._opener, self.root(mount), mount, parts, label)
+            if spot.identity is None and self._root_is_gone(mount):
+                return find(self._opener, self.root(mount), mount, parts, label)
+        except OSError as error:
+            raise refusal_of(error, label) from error
+        return spot
 
     def marks(self, spot: Spot, path: str, access: Access) -> frozenset[str]:
         """What makes a path one that always asks: names are matched as they were written and as they were found."""
         host_path = spot.host_path
-        names = (path, host_path if spot.mount is HOST else "/".join(spot.parts))
+        found = host_path if spot.mount is HOST else "/".join(spot.parts)
+        names = (found,) if path == found else (path, found)
         marks: set[str] = set()
-        private = self.boundary.is_private(host_path) and self._in_mount_inside_private(spot) is None
+        private = self.boundary.is_private(host_path) and not self._is_mounted_inside_private(spot.mount)
         if private or any(map(self.rules.is_sensitive, names)):
             marks.add("sensitive")
         if spot.links > 1 and PACKAGE_STORES.isdisjoint(spot.parts):
@@ -132,8 +138,10 @@ class Workspace:
 
     def open(self, spot: Spot, flags: int) -> int:
         """A descriptor of exactly the thing that was declared; Refusal when another thing stands there now."""
-        with told(spot.shown):
+        try:
             descriptor = self._opener.open(self.root(spot.mount), spot.parts, _unwaiting(flags))
+        except OSError as error:
+            raise refusal_of(error, spot.shown) from error
         if Identity.of(os.fstat(descriptor)) != spot.identity:
             os.close(descriptor)
             raise changed(spot.shown)
@@ -168,17 +176,22 @@ class Workspace:
             return self._opener.open(self.root(mount), parts, _unwaiting(flags))
 
     def root(self, mount: Mount) -> int:
-        """The held descriptor of a mount's root; opened anew when the folder was deleted and made again."""
+        """The held descriptor of a mount's root."""
         known = self._roots.get(mount.root)
         if known is not None:
-            if mount is HOST or os.fstat(known).st_nlink > 0:
-                return known
-            os.close(self._roots.pop(mount.root))
+            return known
         try:
             opened = os.open(mount.root, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
             raise refusal_of(error, mount.name) from error
         return self._roots.setdefault(mount.root, opened)
+
+    def _root_is_gone(self, mount: Mount) -> bool:
+        """Whether the root was deleted; it is then let go, so that one made again in its place is opened."""
+        if os.fstat(self.root(mount)).st_nlink > 0:
+            return False
+        os.close(self._roots.pop(mount.root))
+        return True
 
     def close(self) -> None:
         """Let go of the roots; the workspace opens them again when it is used again."""
@@ -234,9 +247,8 @@ class Workspace:
         is_folder = spot.identity is not None and spot.identity.kind is Kind.FOLDER
         return self.boundary.root_of(host_path) or (host_path if is_folder else os.path.dirname(host_path))
 
-    def _in_mount_inside_private(self, spot: Spot) -> Mount | None:
-        mount = spot.mount
-        return mount if mount is not HOST and self.boundary.is_private(mount.root) else None
+    def _is_mounted_inside_private(self, mount: Mount) -> bool:
+        return mount is not HOST and self.boundary.is_private(mount.root)
 
 
 def _unwaiting(flags: int) -> int:

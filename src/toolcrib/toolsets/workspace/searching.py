@@ -85,7 +85,7 @@ def add_searching(build: ToolsetBuilder, services: Services) -> None:
         notes = [f"{len(paths)} paths fit {pattern}"]
         notes += ["there are more: narrow the pattern"] if more else []
         notes += [f"{walk.hidden} sensitive folders were not entered"] if walk.hidden else []
-        facts = {"paths": paths, "truncated": more, "sensitive_not_entered": walk.hidden}
+        facts = {"count": len(paths), "truncated": more, "sensitive_not_entered": walk.hidden}
         return fact_answer("\n".join([*paths, f"[{'; '.join(notes)}]"]), facts)
 
 
