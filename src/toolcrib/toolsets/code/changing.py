@@ -27,6 +27,11 @@ class _Some:
 
 def add_changing(build: ToolsetBuilder, services: Services) -> None:
     """Add the tools that change files."""
+    add_write_file(build, services)
+    add_edit_file(build, services)
+
+
+def add_write_file(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
     path = declares(here, View.HOST, Access.WRITE, "path")
 
@@ -49,6 +54,11 @@ def add_changing(build: ToolsetBuilder, services: Services) -> None:
             raise taken(spot)
         folders = Folders.MAKE if create_dirs else Folders.EXPECT
         return await write_text(Changes(here(), services.artifacts, context), spot, content, folders)
+
+
+def add_edit_file(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
+    path = declares(here, View.HOST, Access.WRITE, "path")
 
     @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileEdit", "apply_patch"))
     async def edit_file(

@@ -23,6 +23,12 @@ MATCHES, MOST_MATCHES = 100, 1_000
 
 def add_reading(build: ToolsetBuilder, services: Services) -> None:
     """Add the tools that only look."""
+    add_read_file(build, services)
+    add_list_dir(build, services)
+    add_search(build, services)
+
+
+def add_read_file(build: ToolsetBuilder, services: Services) -> None:
     here, limits = services.workspace, services.files
     path = declares(here, View.HOST, Access.READ, "path")
 
@@ -44,6 +50,11 @@ def add_reading(build: ToolsetBuilder, services: Services) -> None:
         window = await read_window(here(), spot, Span(start_line, max_lines, limits.window_characters))
         tell_instructions(context, spot, window)
         return window_answer(spot.shown, window, "\n".join(window.lines), f"next_start_line {window.next}")
+
+
+def add_list_dir(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
+    path = declares(here, View.HOST, Access.READ, "path")
 
     @build.read(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("list_files", "ls"))
     async def list_dir(
@@ -69,6 +80,9 @@ def add_reading(build: ToolsetBuilder, services: Services) -> None:
             more = total > len(entries)
         return listing_answer(spot.shown, entries, more, total, hidden)
 
+
+def add_search(build: ToolsetBuilder, services: Services) -> None:
+    here, limits = services.workspace, services.files
     search_path = declares_search(here, View.HOST, ".")
 
     @build.read(

@@ -30,11 +30,15 @@ class Mode(StrEnum):
 
 def add_changing(build: ToolsetBuilder, services: Services) -> None:
     """Add the tools that change files."""
+    add_write(build, services)
+    add_edit(build, services)
+    add_delete(build, services)
+    add_move(build, services)
+
+
+def add_write(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
     path = declares(here, View.VIRTUAL, Access.WRITE, "path")
-
-    def changes(context: ToolContext) -> Changes:
-        return Changes(here(), services.artifacts, context)
 
     @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileWrite", "workspace_write"))
     async def write(context: ToolContext, path: str, content: str, mode: Mode = Mode.CREATE) -> ToolReturn:
@@ -48,10 +52,15 @@ def add_changing(build: ToolsetBuilder, services: Services) -> None:
         (spot,) = spots(context)
         refuse_redacted(content)
         if mode is Mode.APPEND:
-            return await append_text(changes(context), spot, content)
+            return await append_text(Changes(here(), services.artifacts, context), spot, content)
         if mode is Mode.CREATE and spot.identity is not None:
             raise taken(spot)
-        return await write_text(changes(context), spot, content, Folders.MAKE)
+        return await write_text(Changes(here(), services.artifacts, context), spot, content, Folders.MAKE)
+
+
+def add_edit(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
+    path = declares(here, View.VIRTUAL, Access.WRITE, "path")
 
     @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileEdit", "workspace_edit"))
     async def edit(
@@ -78,11 +87,22 @@ def add_changing(build: ToolsetBuilder, services: Services) -> None:
         if (old is None) == (before_line is None):
             raise Refusal(Reason.VALIDATION_ERROR, "give either old or before_line, one of the two")
         if old is not None:
-            return await edit_text(changes(context), spot, [Edit(old, new, replace_all)], False, expected_hash)
+            return await edit_text(
+                Changes(here(), services.artifacts, context), spot, [Edit(old, new, replace_all)], False, expected_hash
+            )
         line = before_line or 1
         return await change_text(
-            changes(context), spot, lambda text: insert_lines(text, line, new, spot.shown), expected_hash, ""
+            Changes(here(), services.artifacts, context),
+            spot,
+            lambda text: insert_lines(text, line, new, spot.shown),
+            expected_hash,
+            "",
         )
+
+
+def add_delete(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
+    path = declares(here, View.VIRTUAL, Access.WRITE, "path")
 
     @build.write(
         targets=path,
@@ -97,9 +117,12 @@ def add_changing(build: ToolsetBuilder, services: Services) -> None:
             path: The file or empty folder.
         """
         (spot,) = spots(context)
-        await changes(context).delete(spot)
+        await Changes(here(), services.artifacts, context).delete(spot)
         return fact_answer(f"deleted {spot.shown}", {"path": spot.shown, "deleted": True})
 
+
+def add_move(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
     both = declares(here, View.VIRTUAL, Access.WRITE, "source", "destination")
 
     @build.write(targets=both, category="FileSystem", tags={"filesystem"}, aliases=("FileMove", "rename", "mv"))
@@ -111,5 +134,5 @@ def add_changing(build: ToolsetBuilder, services: Services) -> None:
             destination: Its new path; folders are made as needed.
         """
         spot, to = spots(context)
-        await changes(context).move(spot, to, Folders.MAKE)
+        await Changes(here(), services.artifacts, context).move(spot, to, Folders.MAKE)
         return fact_answer(f"moved {spot.shown} to {to.shown}", {"path": spot.shown, "to": to.shown})

@@ -28,6 +28,12 @@ _CURSOR = re.compile(r"([1-9][0-9]{0,15})(?:@([0-9a-z]+))?")
 
 def add_reading(build: ToolsetBuilder, services: Services) -> None:
     """Add the tools that look at one file or folder."""
+    add_list(build, services)
+    add_read(build, services)
+    add_info(build, services)
+
+
+def add_list(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
     path = declares(here, View.VIRTUAL, Access.READ, "path", default=PROJECT)
 
@@ -43,6 +49,11 @@ def add_reading(build: ToolsetBuilder, services: Services) -> None:
         (spot,) = spots(context)
         entries, total = await list_folder(here(), spot, LISTED)
         return listing_answer(spot.shown, entries, total > len(entries), total, 0)
+
+
+def add_read(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
+    path = declares(here, View.VIRTUAL, Access.READ, "path")
 
     @build.read(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileRead", "workspace_read"))
     async def read(
@@ -70,6 +81,11 @@ def add_reading(build: ToolsetBuilder, services: Services) -> None:
         note = f"[{spot.shown} has changed since the cursor was given]\n" if changed else ""
         answer = window_answer(spot.shown, window, note + body, f"cursor {following}")
         return replace(answer, metadata={**answer.metadata, "cursor": following, "changed": changed})
+
+
+def add_info(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
+    path = declares(here, View.VIRTUAL, Access.READ, "path")
 
     @build.read(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("file_info", "file_exists", "stat"))
     async def info(context: ToolContext, path: str) -> ToolReturn:

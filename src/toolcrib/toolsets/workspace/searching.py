@@ -27,6 +27,11 @@ MOST_PATHS = 500
 
 def add_searching(build: ToolsetBuilder, services: Services) -> None:
     """Add the tools that find files and lines."""
+    add_search(build, services)
+    add_glob(build, services)
+
+
+def add_search(build: ToolsetBuilder, services: Services) -> None:
     here, limits = services.workspace, services.files
     search_path = declares_search(here, View.VIRTUAL, PROJECT)
 
@@ -59,6 +64,10 @@ def add_searching(build: ToolsetBuilder, services: Services) -> None:
         wanted = Query(query, False, glob, limit, context_lines, case, secrets, limits.search_seconds)
         hits, found, gone = await search_files(here(), spot, wanted)
         return search_answer(spot.shown, hits, found, gone)
+
+
+def add_glob(build: ToolsetBuilder, services: Services) -> None:
+    here = services.workspace
 
     def glob_targets(arguments: Arguments) -> Sequence[Target]:
         folder, _ = _split(str(arguments["pattern"]), str(arguments.get("path") or PROJECT))
