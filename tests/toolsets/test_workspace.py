@@ -105,6 +105,18 @@ async def test_deleting_is_dangerous_and_asks_though_everything_else_may_be_gran
     assert not (bench.project / "f.txt").exists()
 
 
+async def test_a_link_is_deleted_and_moved_itself_and_what_it_leads_to_stays(bench: Bench) -> None:
+    (bench.project / "f.txt").write_text("abc")
+    (bench.project / "link").symlink_to("f.txt")
+    (bench.project / "out").symlink_to("/etc/passwd")
+    moved = await bench.done("workspace.move", source="link", destination="link2")
+    deleted = [await bench.done("workspace.delete", path=path) for path in ("link2", "out")]
+    assert os.listdir(bench.project) == ["f.txt"]
+    assert await restored(bench, moved.call_id, *(each.call_id for each in deleted)) == [Outcome.UNDONE] * 3
+    links = {name: os.readlink(bench.project / name) for name in ("link", "out")}
+    assert links == {"link": "f.txt", "out": "/etc/passwd"}
+
+
 async def restored(bench: Bench, *call_ids: str) -> list[Outcome]:
     results = await undo(call_ids, documents=bench.store, artifacts=bench.store.artifacts, workspace=bench.workspace)
     return [result.outcome for result in results]

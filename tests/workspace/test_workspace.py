@@ -136,6 +136,24 @@ def test_a_sub_run_without_the_host_cannot_leave_its_mounts_by_host_paths(base: 
     assert reason(lambda: narrow.target("x", View.VIRTUAL, Access.WRITE)) is Reason.WRITE_OUTSIDE_ALLOWED_ROOTS
 
 
+def test_whichever_way_a_place_is_reached_the_innermost_mount_decides(base: Path, project: Path) -> None:
+    (project / "locked").mkdir()
+    (base / "alias").symlink_to(project)
+    mounts = [Mount.of("/workspace", project), Mount.of("/locked", project / "locked", Access.READ)]
+    workspace = Workspace(mounts)
+    for path in ("locked/f", "/workspace/locked/f", "/locked/f"):
+        assert (
+            reason(lambda path=path: workspace.target(path, View.VIRTUAL, Access.WRITE))
+            is Reason.WRITE_OUTSIDE_ALLOWED_ROOTS
+        )
+    for path in (f"{project}/locked/f", f"{base}/alias/locked/f"):
+        assert (
+            reason(lambda path=path: workspace.target(path, View.HOST, Access.WRITE))
+            is Reason.WRITE_OUTSIDE_ALLOWED_ROOTS
+        )
+    assert workspace.target(f"{base}/alias/f", View.HOST, Access.WRITE).marks == frozenset()
+
+
 WIDER = [("outside", Access.READ), ("project/locked", Access.WRITE), (".", Access.READ)]
 
 

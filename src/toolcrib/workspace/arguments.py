@@ -13,7 +13,7 @@ from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
 from toolcrib.workspace.mounts import HOST, Access
 from toolcrib.workspace.patterns import names_sensitive
-from toolcrib.workspace.spots import Spot, spot_of
+from toolcrib.workspace.spots import Final, Spot, spot_of
 from toolcrib.workspace.workspace import View, Workspace
 
 Declare = Callable[[Arguments], Sequence[Target]]
@@ -40,6 +40,16 @@ def declares(here: Here, view: View, access: Access, *names: str, default: str =
     def targets(arguments: Arguments) -> Sequence[Target]:
         workspace = here()
         return [workspace.target(_text(arguments.get(name), default), view, access) for name in names]
+
+    return targets
+
+
+def declares_itself(here: Here, view: View, *names: str) -> Declare:
+    """Targets of a tool that deletes or moves: a link at the end of a path is meant itself, not what it leads to."""
+
+    def targets(arguments: Arguments) -> Sequence[Target]:
+        workspace = here()
+        return [workspace.target(_text(arguments.get(name), "."), view, Access.WRITE, Final.ITSELF) for name in names]
 
     return targets
 

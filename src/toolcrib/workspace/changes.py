@@ -47,20 +47,23 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one file. Paths are host paths; `hash` is the content afterwards."""
+    """One change. Paths are host paths; `hash` is the content afterwards, `link` where a deleted link led."""
 
     action: Action
     path: str
     to: str | None = None
     before: Before | None = None
     hash: str | None = None
+    link: str | None = None
 
     def body(self) -> JsonObject:
         before = self.before
         kept: JsonObject | None = None
         if before is not None:
             kept = {"size": before.size, "hash": before.hash, "mode": before.mode, "artifact_id": before.artifact_id}
-        return {"action": self.action.value, "path": self.path, "to": self.to, "before": kept, "hash": self.hash}
+        told = {"to": self.to, "hash": self.hash, "link": self.link}
+        said = {name: value for name, value in told.items() if value is not None}
+        return {"action": self.action.value, "path": self.path, "before": kept, **said}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +111,14 @@ class Changes:
         return self._record(Change(Action.MODIFIED, spot.host_path, before=before, hash=stat_hash(status)))
 
     async def delete(self, spot: Spot) -> None:
-        before = None
-        if spot.existing().kind is Kind.FILE:
+        kind = spot.existing().kind
+        before = link = None
+        if kind is Kind.FILE:
             before = await self._keep(spot, await blocking(partial(hold, self.workspace, spot)))
+        elif kind is Kind.LINK:
+            link = self.workspace.read_link(spot)
         await blocking(partial(writing.delete, self.workspace, spot))
-        self._record(Change(Action.DELETED, spot.host_path, before=before))
+        self._record(Change(Action.DELETED, spot.host_path, before=before, link=link))
 
     async def move(self, spot: Spot, to: Spot, folders: Folders) -> None:
         await blocking(partial(writing.move, self.workspace, spot, to, folders))

@@ -56,6 +56,22 @@ def find(opener: Opener, root: int, mount: Mount, parts: tuple[str, ...], shown:
     return _spot(mount, parts, status, shown)
 
 
+def find_itself(opener: Opener, root: int, folder: Spot, name: str, shown: str) -> Spot:
+    """Look at a name in a folder without following it, should it be a link."""
+    parts = (*folder.parts, name)
+    if folder.identity is None:
+        return Spot(folder.mount, parts, None, folder.missing + 1, folder.anchor, 0, shown)
+    folder.folder()
+    try:
+        descriptor = opener.open(root, parts, os.O_PATH | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return Spot(folder.mount, parts, None, 1, folder.identity, 0, shown)
+    try:
+        return _spot(folder.mount, parts, os.fstat(descriptor), shown)
+    finally:
+        os.close(descriptor)
+
+
 def _spot(mount: Mount, parts: tuple[str, ...], status: os.stat_result, shown: str) -> Spot:
     identity = Identity.of(status)
     return Spot(mount, parts, identity, 0, None, 1 if identity.kind is Kind.FOLDER else status.st_nlink, shown)
@@ -70,7 +86,7 @@ def _step_by_step(root: int, parts: tuple[str, ...], flags: int) -> int:
         finally:
             os.close(current)
         current = following
-    if parts and flags & os.O_PATH and Identity.of(os.fstat(current)).kind is Kind.LINK:
+    if parts and flags & os.O_PATH and not flags & os.O_NOFOLLOW and Identity.of(os.fstat(current)).kind is Kind.LINK:
         os.close(current)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return current

@@ -49,6 +49,13 @@ def kind_of(status: os.stat_result) -> Kind:
     return _KINDS.get(status.st_mode & _FORMAT, Kind.DEVICE)
 
 
+class Final(StrEnum):
+    """What a link at the end of a path stands for: what it leads to, or (to delete or move it) itself."""
+
+    FOLLOWED = "followed"
+    ITSELF = "itself"
+
+
 @noun
 class Spot:
     """A place below a mount, without links: `parts` are the real names, the last `missing` of which do not exist.

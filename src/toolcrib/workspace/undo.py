@@ -14,7 +14,8 @@ from toolcrib.values.json import Json
 from toolcrib.values.refusal import Refusal
 from toolcrib.workspace import writing
 from toolcrib.workspace.changes import DOCUMENT, KEPT_BYTES, Action, Before, Change, blocking, hold
-from toolcrib.workspace.spots import Spot
+from toolcrib.workspace.faults import told
+from toolcrib.workspace.spots import Final, Spot
 from toolcrib.workspace.workspace import View, Workspace
 from toolcrib.workspace.writing import Folders
 
@@ -83,14 +84,8 @@ def read_change(body: Json) -> Change:
             cast("int", before["mode"]),
             None if artifact_id is None else str(artifact_id),
         )
-    to, digest = fields.get("to"), fields.get("hash")
-    return Change(
-        Action(str(fields["action"])),
-        str(fields["path"]),
-        None if to is None else str(to),
-        kept,
-        None if digest is None else str(digest),
-    )
+    to, digest, link = (None if (text := fields.get(name)) is None else str(text) for name in ("to", "hash", "link"))
+    return Change(Action(str(fields["action"])), str(fields["path"]), to, kept, digest, link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +126,12 @@ class _Undoing:
         return self._said(Outcome.UNDONE, f"has its {len(body):,} bytes from before the call again")
 
     async def _make_again(self) -> Undone:
-        spot = self._spot(self.change.path)
+        spot = self._spot(self.change.path, Final.ITSELF)
         if spot.identity is not None:
             return self._changed()
         if self.change.before is None:
-            await blocking(partial(_make_folder, self.workspace, spot))
-            return self._said(Outcome.UNDONE, "is an empty folder again")
+            await blocking(partial(_make_again, self.workspace, spot, self.change.link))
+            return self._said(Outcome.UNDONE, "is there again")
         if (body := await self._kept()) is None:
             return self._not_kept()
         await blocking(
@@ -145,7 +140,7 @@ class _Undoing:
         return self._said(Outcome.UNDONE, f"is back with {len(body):,} bytes")
 
     async def _move_back(self) -> Undone:
-        spot, to = self._spot(str(self.change.to)), self._spot(self.change.path)
+        spot, to = (self._spot(path, Final.ITSELF) for path in (str(self.change.to), self.change.path))
         if spot.identity is None or to.identity is not None:
             return self._changed()
         await blocking(partial(writing.move, self.workspace, spot, to, Folders.MAKE))
@@ -161,8 +156,8 @@ class _Undoing:
             return None
         return await self.artifacts.read(before.artifact_id, offset=0, limit=KEPT_BYTES)
 
-    def _spot(self, path: str) -> Spot:
-        return self.workspace.locate(path, View.HOST)
+    def _spot(self, path: str, final: Final = Final.FOLLOWED) -> Spot:
+        return self.workspace.locate(path, View.HOST, final)
 
     def _changed(self) -> Undone:
         return self._said(Outcome.CHANGED, "was changed after this call, so it was left as it is")
@@ -174,6 +169,10 @@ class _Undoing:
         return Undone(self.call_id, self.change.path, outcome, f"{self.change.path} {what}")
 
 
-def _make_folder(workspace: Workspace, spot: Spot) -> None:
-    with workspace.parent(spot) as folder:
-        os.mkdir(spot.name, dir_fd=folder)
+def _make_again(workspace: Workspace, spot: Spot, link: str | None) -> None:
+    """A link, or an empty folder."""
+    with told(spot.shown), workspace.parent(spot) as folder:
+        if link is None:
+            os.mkdir(spot.name, dir_fd=folder)
+        else:
+            os.symlink(link, spot.name, dir_fd=folder)

@@ -16,8 +16,8 @@ from toolcrib.workspace.lexical import check_names, check_text, normal_parts, sh
 from toolcrib.workspace.lines import LineIndexes
 from toolcrib.workspace.mounts import HOST, Access, Mount
 from toolcrib.workspace.patterns import PACKAGE_STORES, PathRules
-from toolcrib.workspace.resolve import Opener, find
-from toolcrib.workspace.spots import Identity, Kind, PathTarget, Spot
+from toolcrib.workspace.resolve import Opener, find, find_itself
+from toolcrib.workspace.spots import Final, Identity, Kind, PathTarget, Spot
 
 PROJECT = "/workspace"
 SCRATCH = "/scratch"
@@ -87,27 +87,37 @@ class Workspace:
 
     # Declaring: from what a model wrote to a target, without side effects.
 
-    def target(self, path: str, view: View, access: Access) -> PathTarget:
+    def target(self, path: str, view: View, access: Access, final: Final = Final.FOLLOWED) -> PathTarget:
         """Declare one path: where it leads and what that means for permission."""
-        spot = self.locate(path, view)
+        spot = self.locate(path, view, final)
         marks = self.marks(spot, path, access)
         if access is Access.WRITE and spot.mount.access is Access.READ:
             message = f"{spot.shown} is below {spot.mount.name}, which is mounted for reading only"
             raise Refusal(Reason.WRITE_OUTSIDE_ALLOWED_ROOTS, message, {"path": spot.shown})
         return PathTarget(TargetKind.PATH, spot.host_path, self._scope(spot, marks), marks, spot)
 
-    def locate(self, path: str, view: View) -> Spot:
+    def locate(self, path: str, view: View, final: Final = Final.FOLLOWED) -> Spot:
         """Where a path leads; Refusal when it leads out of every mount of this view."""
         mount, parts = self._mounted(check_text(path), view)
         check_names(parts)
         label = self._label(mount, parts, view)
         try:
-            spot = find(self._opener, self.root(mount), mount, parts, label)
-            if spot.identity is None and self._root_is_gone(mount):
-                return find(self._opener, self.root(mount), mount, parts, label)
+            if final is Final.ITSELF and parts:
+                folder = self._find(mount, parts[:-1], label)
+                return find_itself(self._opener, self.root(folder.mount), folder, parts[-1], label)
+            return self._find(mount, parts, label)
         except OSError as error:
             raise refusal_of(error, label) from error
-        return spot
+
+    def _find(self, mount: Mount, parts: tuple[str, ...], label: str) -> Spot:
+        """Look at a path. Whichever way it was reached, the innermost mount that holds the real place decides."""
+        spot = find(self._opener, self.root(mount), mount, parts, label)
+        if spot.identity is None and self._root_is_gone(mount):
+            spot = find(self._opener, self.root(mount), mount, parts, label)
+        inner = self.holding(spot.host_path)
+        if inner is None or inner is mount:
+            return spot
+        return find(self._opener, self.root(inner), inner, inner.below(spot.host_path), label)
 
     def marks(self, spot: Spot, path: str, access: Access) -> frozenset[str]:
         """What makes a path one that always asks: names are matched as they were written and as they were found."""
@@ -154,6 +164,14 @@ class Workspace:
         descriptor = self.open(spot, os.O_RDONLY)
         try:
             yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def read_link(self, spot: Spot) -> str:
+        """Where the declared link leads, as it is written in it."""
+        descriptor = self.open(spot, os.O_PATH | os.O_NOFOLLOW)
+        try:
+            return os.readlink("", dir_fd=descriptor)
         finally:
             os.close(descriptor)
 

@@ -11,7 +11,7 @@ from toolcrib.values.context import ToolContext
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
 from toolcrib.workspace.answers import fact_answer
-from toolcrib.workspace.arguments import AtLeast, declares, refuse_redacted, spots
+from toolcrib.workspace.arguments import AtLeast, declares, declares_itself, refuse_redacted, spots
 from toolcrib.workspace.changes import Changes
 from toolcrib.workspace.changing import append_text, change_text, edit_text, write_text
 from toolcrib.workspace.edits import Edit, insert_lines
@@ -102,7 +102,7 @@ def add_edit(build: ToolsetBuilder, services: Services) -> None:
 
 def add_delete(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
-    path = declares(here, View.VIRTUAL, Access.WRITE, "path")
+    path = declares_itself(here, View.VIRTUAL, "path")
 
     @build.write(
         targets=path,
@@ -111,10 +111,10 @@ def add_delete(build: ToolsetBuilder, services: Services) -> None:
         aliases=("FileDelete", "delete_file", "rm"),
     )
     async def delete(context: ToolContext, path: str) -> ToolReturn:
-        """Delete a file, or a folder that is empty; what a file held is kept for undo.
+        """Delete a file, a link, or a folder that is empty; what a file held is kept for undo.
 
         Args:
-            path: The file or empty folder.
+            path: The file, link or empty folder.
         """
         (spot,) = spots(context)
         await Changes(here(), services.artifacts, context).delete(spot)
@@ -123,7 +123,7 @@ def add_delete(build: ToolsetBuilder, services: Services) -> None:
 
 def add_move(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
-    both = declares(here, View.VIRTUAL, Access.WRITE, "source", "destination")
+    both = declares_itself(here, View.VIRTUAL, "source", "destination")
 
     @build.write(targets=both, category="FileSystem", tags={"filesystem"}, aliases=("FileMove", "rename", "mv"))
     async def move(context: ToolContext, source: str, destination: str) -> ToolReturn:
