@@ -22,10 +22,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-from measure import ARGUMENT_TEXT, ARGUMENTS, make_functions, measure_import  # noqa: E402
-
-from toolcrib import Parts, PostHook, PreHook, Run, Toolcrib, tool  # noqa: E402
-from toolcrib.testing import MemoryStore  # noqa: E402
+from measure import ARGUMENT_TEXT, Function, make_functions, measure_import, time_raw
+from toolcrib import Parts, PostHook, PreHook, Run, Toolcrib, tool
+from toolcrib.testing import MemoryStore
 
 ROUNDS = 5
 Figures = dict[str, float]
@@ -34,10 +33,13 @@ Figures = dict[str, float]
 class NoSink(MemoryStore):
     """A store that takes every record and keeps none: what the counter itself costs."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._done.set_result(0)
+
     def append(self, unit: object) -> asyncio.Future[int]:
-        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        future.set_result(0)
-        return future
+        return self._done
 
     def queue(self, unit: object) -> None:
         return
@@ -52,7 +54,9 @@ async def look(invocation: object, result: object, origin: object) -> None:
 
 
 @asynccontextmanager
-async def governed_run(tools: list[object], name: str, *, sink: bool, config: dict[str, object] | None = None) -> AsyncIterator[Run]:
+async def governed_run(
+    tools: list[object], name: str, *, sink: bool, config: dict[str, object] | None = None
+) -> AsyncIterator[Run]:
     """A run with everything on: 50 rules, a rate limit, two pre hooks, one post hook."""
     rules = [{"tool": f"other{number}.*", "verdict": "deny"} for number in range(50)]
     settings = {
@@ -63,7 +67,10 @@ async def governed_run(tools: list[object], name: str, *, sink: bool, config: di
     hooks = [PreHook(run=allow), PreHook(run=allow), PostHook(run=look)]
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as home:
         parts = Parts() if sink else Parts(store=NoSink())
-        async with Toolcrib.open(home=home, tools=tools, hooks=hooks, config=settings, parts=parts) as crib, crib.run() as run:
+        async with (
+            Toolcrib.open(home=home, tools=tools, hooks=hooks, config=settings, parts=parts) as crib,
+            crib.run() as run,
+        ):
             yield run
 
 
@@ -74,14 +81,14 @@ async def cpu_each(count: int, work: Callable[[], Awaitable[object]]) -> float:
     return (time.process_time() - start) / count
 
 
-async def beside(count: int, work: Callable[[], Awaitable[object]], raw: Callable[[], Awaitable[object]]) -> Figures:
-    """Medians of alternating rounds of the work and of the raw call."""
+async def beside(count: int, work: Callable[[], Awaitable[object]], raw: Function) -> Figures:
+    """Medians of alternating rounds of the work and of `await raw(**arguments)`."""
     await cpu_each(count // 5 + 1, work)
     gc.collect()
     works, raws = list[float](), list[float]()
     for _ in range(ROUNDS):
         works.append(await cpu_each(count, work))
-        raws.append(await cpu_each(count * 10, raw))
+        raws.append(await time_raw(raw, count * 10))
     call, bare = statistics.median(works) * 1e6, statistics.median(raws) * 1e6
     return {"call_us": round(call, 2), "raw_us": round(bare, 4), "ratio": round(call / bare, 1)}
 
@@ -94,7 +101,7 @@ async def call(tools: int) -> Figures:
     async with governed_run([tool.read(each) for each in functions], name, sink=False) as run:
         result = await run.call(name, ARGUMENT_TEXT)
         assert result.data == 3, result
-        return await beside(4_000, lambda: run.call(name, ARGUMENT_TEXT), lambda: function(**ARGUMENTS))
+        return await beside(4_000, lambda: run.call(name, ARGUMENT_TEXT), function)
 
 
 async def wide(tools: int) -> Figures:
@@ -107,15 +114,16 @@ async def wide(tools: int) -> Figures:
     both = [tool.read(function), tool.read(namespace["wide"])]  # type: ignore[arg-type]
     async with governed_run(both, "wide", sink=False) as run:
         assert (await run.call("wide", text)).ok
-        figures = await beside(3_000, lambda: run.call("wide", text), lambda: run.call("add_0", ARGUMENT_TEXT))
-    return {"ratio": figures["ratio"]}
+        many = [await cpu_each(3_000, lambda: run.call("wide", text)) for _ in range(ROUNDS)]
+        few = [await cpu_each(3_000, lambda: run.call("add_0", ARGUMENT_TEXT)) for _ in range(ROUNDS)]
+    return {"ratio": round(statistics.median(many) / statistics.median(few), 2)}
 
 
 async def journalled(tools: int) -> Figures:
     """One agent, NORMAL durability, both events committed and awaited."""
     functions = make_functions(10)
     async with governed_run([tool.read(each) for each in functions], "add_5", sink=True) as run:
-        return await beside(1_500, lambda: run.call("add_5", ARGUMENT_TEXT), lambda: functions[5](**ARGUMENTS))
+        return await beside(1_500, lambda: run.call("add_5", ARGUMENT_TEXT), functions[5])
 
 
 async def crowd(tools: int) -> Figures:
@@ -130,7 +138,7 @@ async def crowd(tools: int) -> Figures:
         async def all_agents() -> None:
             await asyncio.gather(*(agent() for _ in range(64)))
 
-        figures = await beside(8, all_agents, lambda: functions[5](**ARGUMENTS))
+        figures = await beside(8, all_agents, functions[5])
     each = figures["call_us"] / 640
     return {"call_us": round(each, 2), "ratio": round(each / figures["raw_us"], 1)}
 
@@ -159,13 +167,16 @@ async def full(tools: int) -> Figures:
     both = [tool.read(function), tool.write(name="act.now")(act)]
     config: dict[str, object] = {"store": {"durability": "full"}, "policy": {"rules": rules}}
     async with governed_run(both, "none", sink=True, config=config) as run:
-        sync = sync_seconds(".", 40)
-        reads = [await wall(lambda: run.call("add_0", ARGUMENT_TEXT)) for _ in range(40)]
-        writes = [await wall(lambda: run.call("act.now", ARGUMENT_TEXT)) for _ in range(40)]
+        folder = str(run.runtime.store.path.parent)  # type: ignore[attr-defined]
+        syncs, reads, writes = list[float](), list[float](), list[float]()
+        for _ in range(40):
+            syncs.append(sync_seconds(folder, 2))
+            reads.append(await wall(lambda: run.call("add_0", ARGUMENT_TEXT)))
+            writes.append(await wall(lambda: run.call("act.now", ARGUMENT_TEXT)))
         start = time.perf_counter()
         await asyncio.gather(*(repeat(run, 10) for _ in range(64)))
         rate = 64 * 10 * 2 / (time.perf_counter() - start)
-        sync = statistics.median([sync, sync_seconds(".", 40)])
+        sync = statistics.median(syncs)
     return {
         "read": round(statistics.median(reads) / sync, 2),
         "write": round(statistics.median(writes) / sync, 2),
@@ -186,7 +197,7 @@ async def wall(work: Callable[[], Awaitable[object]]) -> float:
 
 
 async def effective(tools: int) -> Figures:
-    """Compiling the effective set, and following the change of one tool."""
+    """Screening every tool and deciding about each by 50 rules; following the change of one tool."""
     functions = make_functions(tools)
     async with governed_run([tool.read(each) for each in functions], "add_1", sink=False) as run:
         runtime = run.runtime
@@ -194,8 +205,8 @@ async def effective(tools: int) -> Figures:
         runtime._sets.clear()
         start = time.process_time()
         fresh = runtime.effective(wish)
-        for name in fresh:
-            fresh.require(name)
+        for spec in fresh.specs:
+            runtime.policy.decide(spec)
         compiled = time.process_time() - start
         changed = list[float]()
         for each in runtime.registry.snapshot.items():
@@ -279,14 +290,15 @@ async def imports(tools: int) -> Figures:
 
 
 def command_cpu(command: list[str]) -> float:
-    """CPU time of a command, median of three."""
+    """CPU time of a command, median of four after the first, with bytecode in place."""
     spent = list[float]()
-    for _ in range(3):
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return statistics.median(spent)
+    return statistics.median(spent[1:])
 
 
 MODES: dict[str, Callable[[int], Awaitable[Figures]]] = {

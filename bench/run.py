@@ -46,7 +46,9 @@ def ours(name: str, mode: str, tools: int = 1000) -> Measurement:
 
 def theirs(peer: str, mode: str, tools: int = 1000) -> Measurement:
     python = HERE.parent / ".bench" / peer / "bin" / "python"
-    return Measurement(f"{peer}.{mode}", (str(python), str(HERE / "peers" / f"{peer}_call.py"), mode, "--tools", str(tools)))
+    return Measurement(
+        f"{peer}.{mode}", (str(python), str(HERE / "peers" / f"{peer}_call.py"), mode, "--tools", str(tools))
+    )
 
 
 MEASUREMENTS = [  # peers whose calls grow with the catalog are measured with 100 tools
@@ -114,7 +116,13 @@ LINES = [
     Line("import toolcrib, in import asyncio, sqlite3", ("imports",), lambda f: f["imports"]["import_ratio"], 2),
     Line("import of the front door, in the same", ("imports",), lambda f: f["imports"]["front_door_ratio"], 2),
     Line("toolcrib tools list, in a bare click + sqlite3", ("imports",), lambda f: f["imports"]["cli_ratio"], 3),
-    Line("10,000 concurrent calls, right answers", ("concurrent",), lambda f: f["concurrent"]["right"], 10_000, at_least=True),
+    Line(
+        "10,000 concurrent calls, right answers",
+        ("concurrent",),
+        lambda f: f["concurrent"]["right"],
+        10_000,
+        at_least=True,
+    ),
     Line("10,000 concurrent calls, MiB resident", ("concurrent",), lambda f: f["concurrent"]["rss_mib"], 1024),
 ]
 
@@ -150,7 +158,9 @@ def gather(wanted: list[Measurement], rounds: int) -> Found:
 
 def medians(runs: list[Numbers]) -> Numbers:
     return {
-        key: statistics.median(run[key] for run in runs) for key, value in runs[0].items() if isinstance(value, (int, float))
+        key: statistics.median(run[key] for run in runs)
+        for key, value in runs[0].items()
+        if isinstance(value, (int, float))
     }
 
 

@@ -1,4 +1,4 @@
-"""A tour of one governed session: five tools, one agent, and what the crib does about each call. Run it with `make run`."""
+"""A tour of one governed session: a few tools, one agent, and what the crib does about each call: `make run`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ async def ask(request: PermissionRequest) -> PermissionDecision:
 
 
 STEPS = [
-    ("A read runs at once, and a secret in its result never reaches the model.", [ToolCall("notes.read", {"title": "today"})]),
+    ("A read runs at once, and a secret in its result never reaches the model.", [
+        ToolCall("notes.read", {"title": "today"}),
+    ]),
     ("Arguments are checked against the schema before anything happens.", [ToolCall("notes.read", {"tittle": 7})]),
     ("A write asks. The answer covers the same arguments for this session.", [
         ToolCall("notes.write", {"title": "todo", "text": "tea"}),
@@ -63,8 +65,12 @@ STEPS = [
         ToolCall("notes.wipe"), ToolCall("notes.read", {"title": "todo"}),
     ]),
     ("A rule of the operator denies, and says which rule it was.", [ToolCall("clock.set")]),
-    ("A tool that takes too long is stopped, and what it had so far is kept.", [ToolCall("clock.wait", {"seconds": 5})]),
-    ("A long result is bounded for the model; the whole of it is an artifact.", [ToolCall("notes.export", {"lines": 5000})]),
+    ("A tool that takes too long is stopped, and what it had so far is kept.", [
+        ToolCall("clock.wait", {"seconds": 5}),
+    ]),
+    ("A long result is bounded for the model; the whole of it is an artifact.", [
+        ToolCall("notes.export", {"lines": 5000}),
+    ]),
     ("A tool that does not exist is answered with what would work.", [ToolCall("notes.raed", {"title": "todo"})]),
 ]  # fmt: skip
 
@@ -78,7 +84,7 @@ async def tour(home: Path) -> None:
     tools = [read_note, export, write_note, wipe, wait, set_clock]
     rules = [{"tool": "clock.set", "verdict": "deny", "because": "time is not ours to change"}]
     async with Toolcrib.open(home=home, tools=tools, asker=ask, config={"policy": {"rules": rules}}) as crib:
-        async with crib.run(session="tour") as run:
+        async with crib.run() as run:
             print(f"{len(run.tools)} tools on the counter: {', '.join(run.tools)}\n")
             for number, (title, calls) in enumerate(STEPS, 1):
                 print(f"{number}. {title}")
@@ -87,8 +93,8 @@ async def tour(home: Path) -> None:
                 print()
         report = await crib.runtime.store.verify(None)
         print(f"Every step is signed for: {report.events} events, chain intact: {not report.faults}.")
-        print(f"Look at them:  .venv/bin/toolcrib --home {home} events --session tour")
-        print(f"Prove them:    .venv/bin/toolcrib --home {home} sessions verify --expect {report.head[:24]}…")
+        print(f"Look at them:  .venv/bin/toolcrib --home {home} events --session {run.origin.session_id}")
+        print(f"Prove them:    .venv/bin/toolcrib --home {home} sessions verify --expect {report.head}")
 
 
 def show(result: ToolResult) -> None:

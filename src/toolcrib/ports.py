@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
@@ -17,6 +16,9 @@ from toolcrib.values.permission import PermissionDecision, PermissionRequest
 from toolcrib.values.refusal import StoreError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Conflict(StoreError):

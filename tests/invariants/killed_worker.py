@@ -51,8 +51,8 @@ async def count(context: ToolContext) -> int:
     return value
 
 
-def turn(number: int) -> list[ToolCall]:
-    """A turn of reads, a write, more reads and a transactional write, with ids that name them."""
+def turn(number: int, life: int) -> list[ToolCall]:
+    """A turn of reads, a write, more reads and a transactional write, with ids that name process, turn and place."""
     calls = [
         ("look.up", {"n": 1}),
         ("look.up", {"n": 2}),
@@ -60,11 +60,10 @@ def turn(number: int) -> list[ToolCall]:
         ("look.up", {"n": 3}),
         ("count.up", {}),
     ]
-    return [ToolCall(name, arguments, f"t{number}.{index}") for index, (name, arguments) in enumerate(calls)]
+    return [ToolCall(name, arguments, f"{life}.{number}.{index}") for index, (name, arguments) in enumerate(calls)]
 
 
-async def work(turns: int) -> None:
-    HOME.mkdir(exist_ok=True)
+async def work(turns: int, life: int) -> None:
     store = SqliteStore.open(
         HOME / "toolcrib.db",
         durability=Durability.NORMAL,
@@ -80,17 +79,18 @@ async def work(turns: int) -> None:
     async with Toolcrib.open(home=HOME, parts=Parts(store=store), **options) as crib, crib.run(session="s") as run:  # type: ignore[arg-type]
         for result in run.recovered:
             print("recovered", result.call_id, result.reason, flush=True)
-        done = (
-            {line.split()[0].split(".")[0] for line in EFFECTS.read_text().splitlines()} if EFFECTS.exists() else set()
-        )
         for number in range(turns):
-            if f"t{number}" not in done:
-                for result in await run.turn(turn(number)):
-                    print("result", result.call_id, result.reason, flush=True)
+            for result in await run.turn(turn(number, life)):
+                print("result", result.call_id, result.reason, flush=True)
 
 
 if __name__ == "__main__":
+    HOME.mkdir(exist_ok=True)
     if POINT == "random":
         signal.setitimer(signal.ITIMER_REAL, AFTER / 1000)
         signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-    asyncio.run(work(6))
+    lives = HOME / "lives"
+    lives.touch()
+    life = len(lives.read_text())
+    lives.write_text("x" * (life + 1))
+    asyncio.run(work(6, life))

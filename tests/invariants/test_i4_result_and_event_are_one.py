@@ -1,4 +1,4 @@
-"""The result and its terminal event are one record; documents put by the handler are committed with it or not at all."""
+"""The result and its terminal event are one record; a handler's documents are committed with it or not at all."""
 
 from __future__ import annotations
 

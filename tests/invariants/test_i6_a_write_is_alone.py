@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -108,7 +109,7 @@ def test_a_plan_keeps_every_call_once_in_order_with_writes_alone(lanes: list[Lan
     batches = plan(lanes)
     assert [position for batch in batches for position in batch] == list(range(len(lanes)))
     assert all(len(batch) == 1 for batch in batches for position in batch if lanes[position] is Lane.WRITE)
-    neighbours = zip(batches, batches[1:], strict=False)
+    neighbours = itertools.pairwise(batches)
     assert all(Lane.WRITE in (lanes[one.start], lanes[two.start]) for one, two in neighbours)
 
 

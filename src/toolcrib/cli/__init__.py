@@ -9,6 +9,9 @@ from __future__ import annotations
 
 def main() -> int:
     """Run the program with this process's arguments; returns the exit code."""
-    from toolcrib.cli.program import run
+    try:
+        from toolcrib.cli.program import run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:  # before or after the program had its own hands on it
+        return 130

@@ -15,7 +15,6 @@ from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
 from toolcrib.engine.recover import recover
-from toolcrib.engine.redact import Redactor
 from toolcrib.engine.run import Run
 from toolcrib.policy.limits import Bucket, Rate
 from toolcrib.policy.rules import Policy
@@ -27,6 +26,8 @@ from toolcrib.values.spec import Exposure, ToolSpec
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
+
+    from toolcrib.engine.redact import Redactor
 
 CACHED_SETS = 32
 Advertiser = Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]

@@ -13,7 +13,7 @@ class Rate:
     per_seconds: float
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Bucket:
     """A token bucket on monotonic time. `take` answers 0 when a call may go, else the seconds to wait."""
 

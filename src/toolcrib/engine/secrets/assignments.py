@@ -11,17 +11,21 @@ from toolcrib.engine.secrets.written import QUOTE, value_at
 
 _PAIR = rb"%b?,?\s{0,40}%b?[Vv]alue%b?\s{0,4}[:=]" % (QUOTE, QUOTE, QUOTE)
 _SIGN = rb"%b?[\])]?[ \t]{0,8}(?::=|=>|={1,3}|!={1,2}|:|%%3[DdAa])" % QUOTE
-_BETWEEN = rb"(?:(?:%b|%b)(?:[ \t]{0,8}[|>][+-]?[ \t]?\r?\n)?[ \t]{0,40}|>| )" % (_PAIR, _SIGN)
+_BETWEEN = rb"(?:(?:%b|%b)(?:[ \t]{0,8}[|>][+-]?[ \t]?\r?\n)?[ \t]{0,40}%b|>| )"
+_FOUND = _BETWEEN % (_PAIR, _SIGN, rb"(?:\[\s{0,8})?")
+_MEANT = _BETWEEN % (_PAIR, _SIGN, rb"(?:\[\s{0,8}(?=[\"'`\\]))?")  # what re2 cannot say: a list of quoted values
 _AUTH = rb"%b?[ \t]{0,4}[:=][ \t]{0,4}" % QUOTE
-HEAD = (
-    rb"(?i:%b)[A-Za-z0-9_.-]{0,32}%b(?:%b[^\r\n]{4}|[^\s\"'`]{4})|(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b?[^\s\"'`]{%d}|(?i:_?auth(?:orization)?)%b[^\s]"
-    % (PASSWORDS, _BETWEEN, QUOTE, OTHERS, _BETWEEN, QUOTE, 6, _AUTH)
+_VALUE = rb"(?:%b[^\r\n]{%d}|[^\s\"'`]{%d})"
+HEAD = rb"(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b|(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b|(?i:_?auth(?:orization)?)%b[^\s]" % (
+    *(PASSWORDS, _FOUND, _VALUE % (QUOTE, 4, 4)),
+    *(OTHERS, _FOUND, _VALUE % (QUOTE, 6, 6)),
+    _AUTH,
 )
 FIRST = frozenset(b"_pstcaemdljhwPSTCAEMDLJHW")
 
 _HEAD = re.compile(
     rb"(?:(?i:%b|%b)[A-Za-z0-9_.-]{0,32}?(?=%b[^\s])|(?i:_?auth(?:orization)?)(?=%b[^\s]))(?P<sign>%b)"
-    % (PASSWORDS, OTHERS, _BETWEEN, _AUTH, _BETWEEN)
+    % (PASSWORDS, OTHERS, _MEANT, _AUTH, _MEANT)
 )
 _NAME_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _DIGITS = b"0123456789"

@@ -32,9 +32,10 @@ FIRST = frozenset(b"BP:%bcCsrmiIwW?& \t\n\r\f\v")
 
 _PLACE = re.compile(b"|".join(b"(?P<%b>%b)" % (name.encode(), place) for name, place in _PLACES.items()))
 _BREAK = rb"(?:\s|\\[nrt]|[\"'+>|#,*]|%0[AaDd])"
-_BODY = re.compile(
-    rb"(?:%b(?:%bBLOCK)?[ -]{0,6}|Private-Lines: [0-9]+)%b{0,64}(?:[A-Za-z-]{4,24}: ?[^\r\n\\]{0,120}%b{1,8}){0,4}"
-    rb"(?:[A-Za-z0-9+/=]{16}|[A-Za-z0-9+/=]{4,15}%b{0,8}(?:-{2,5} ?END|\Z))" % (_BEGIN, _GAP, _BREAK, _BREAK, _BREAK)
+_BODY = re.compile(  # nothing here gives back what it took: a text made of headers would else be tried in every way
+    rb"(?:%b(?:%bBLOCK)?[ -]{0,6}+|Private-Lines: [0-9]++)%b{0,64}+"
+    rb"(?:[A-Za-z-]{4,24}+: ?[^\r\n\\]{0,120}+(?:\s|\\[nr]){1,8}+){0,4}+"
+    rb"(?:[A-Za-z0-9+/=]{16}|[A-Za-z0-9+/=]{4,15}+%b{0,8}+(?:-{2,5} ?END|\Z))" % (_BEGIN, _GAP, _BREAK, _BREAK)
 )
 _BLOCK_STOP = stop_at(
     rb"(?P<closing>-{2,5} ?END[^\r\n\"'<>]{0,60}?KEY(?:%bBLOCK)?[ -]{0,6}|Private-MAC: [0-9a-f]{40,64})"

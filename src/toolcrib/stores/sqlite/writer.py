@@ -50,6 +50,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._refusing: StoreError | None = None
+        self._copying = False
         self._gathering: asyncio.AbstractEventLoop | None = None
 
     def submit(self, ticket: Ticket) -> None:
@@ -74,7 +75,10 @@ class Writer:
         """See that what waits is committed."""
         if self._inline and self._waiting and self._ledger.weight < _MOST_WEIGHT:
             self._commit_here()
-        if self._waiting or self._ledger.weight > _CHECKPOINT_WEIGHT:
+        if self._waiting:
+            self.ring()
+        elif self._ledger.weight > _CHECKPOINT_WEIGHT and not self._copying:
+            self._copying = True  # asked for once, not with every commit until it is done
             self.ring()
 
     def _flush_gathered(self) -> None:
@@ -192,6 +196,7 @@ class Writer:
         error = self._checkpoint.run(self._lock, self._ledger)
         with self._lock:
             self._ledger.weight -= weight
+            self._copying = False
         if error is not None:
             self._distrust(error)
 

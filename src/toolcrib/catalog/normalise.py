@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Sequence
 from typing import cast
 
-from toolcrib.engine.plain import WORDS, plain, surrogate_in
+from toolcrib.catalog.plain import WORDS, plain, surrogate_in
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import (
     ArtifactRef,

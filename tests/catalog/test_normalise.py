@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from toolcrib.engine.normalise import normalise
+from toolcrib.catalog.normalise import normalise
 from toolcrib.values.json import Json, canonical
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import (
@@ -270,7 +270,7 @@ def test_a_text_of_100_megabytes_is_not_copied() -> None:
 
 def test_pydantic_is_never_imported() -> None:
     code = (
-        "import sys; from toolcrib.engine.normalise import normalise; "
+        "import sys; from toolcrib.catalog.normalise import normalise; "
         "normalise({'a': [1, b'x']}); sys.exit('pydantic' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
