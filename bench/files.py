@@ -170,7 +170,7 @@ def plainly(program: str, pattern: str, folder: str) -> None:
 
 async def search(workspace: Workspace, pattern: str) -> None:
     query = Query(pattern, False, None, 100, 0, Case.SENSITIVE, Secrets.LEFT_OUT, 60.0)
-    _, found, _ = await search_files(workspace, workspace.locate(".", View.VIRTUAL), query)
+    _, found = await search_files(workspace, workspace.locate(".", View.VIRTUAL), query)
     assert found.left_out == 1
 
 

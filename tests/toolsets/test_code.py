@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from toolcrib.values.refusal import Reason
+from toolcrib.workspace import View
+from toolcrib.workspace.reading import search_files
+from toolcrib.workspace.search import Case, Query, Secrets
 
 if TYPE_CHECKING:
     from tests.toolsets.conftest import Bench
@@ -117,6 +120,35 @@ async def test_a_search_for_a_secret_file_by_name_asks_and_then_finds(bench: Ben
     assert [target.marks for target in bench.asked[0].targets] == [{"sensitive"}]
 
 
+async def test_a_glob_with_folders_finds_what_it_names_whatever_else_matches(bench: Bench) -> None:
+    for path in [f"a/f{number}.py" for number in range(30)] + ["src/deep/x.py"]:
+        (bench.project / path).parent.mkdir(parents=True, exist_ok=True)
+        (bench.project / path).write_text("needle\n" * 5)
+    result = await bench.done("code.search", query="needle", glob="src/**/*.{py,md}", limit=3)
+    assert result.text.startswith("src/deep/x.py\n")
+    assert (result.metadata["count"], result.metadata["truncated"]) == (3, True)
+
+
+async def test_a_search_of_the_host_leaves_out_what_is_sensitive_there(bench: Bench) -> None:
+    result = await bench.done("code.search", query="root", path="/etc", glob="*shadow*")
+    assert result.metadata["count"] == 0
+
+
+async def test_a_match_in_a_hard_linked_file_is_counted_but_not_shown(bench: Bench) -> None:
+    (bench.project / "one").write_text("needle\n")
+    os.link(bench.project / "one", bench.project / "other")
+    result = await bench.done("code.search", query="needle")
+    assert result.metadata["count"] == 0
+    assert "2 matches are in hard-linked files" in result.text
+
+
+async def test_a_search_that_takes_too_long_says_so_and_gives_what_it_has(bench: Bench) -> None:
+    (bench.project / "f.txt").write_text("needle\n")
+    query = Query("needle", False, None, 10, 0, Case.SMART, Secrets.LEFT_OUT, 0.0)
+    shown, found = await search_files(bench.workspace, bench.workspace.locate(".", View.HOST), query)
+    assert (found.timed_out, shown.hits) == (True, [])
+
+
 async def test_a_search_shows_context_and_is_limited(bench: Bench) -> None:
     (bench.project / "f.txt").write_text("a\nhit 1\nb\nc\nd\nhit 2\ne\n")
     shown = await bench.done("code.search", query="hit", context_lines=1)
@@ -220,6 +252,16 @@ async def test_a_missing_file_is_made_by_an_edit_only_when_told(bench: Bench) ->
     assert (
         await bench.call("code.edit_file", path="no.txt", edits=[{"old": "a", "new": "b"}])
     ).reason is Reason.FILE_NOT_FOUND
+
+
+async def test_an_appended_text_is_written_like_the_rest_of_the_file_or_not_at_all(bench: Bench) -> None:
+    (bench.project / "f.txt").write_bytes(b"caf\xe9\r\n")
+    await bench.done("workspace.write", path="f.txt", content="thé\n", mode="append")
+    assert (bench.project / "f.txt").read_bytes() == b"caf\xe9\r\nth\xe9\r\n"
+    assert (await bench.call("workspace.write", path="f.txt", content="日", mode="append")).reason is not None
+    (bench.project / "binary").write_bytes(b"\0\1")
+    refused = await bench.call("workspace.write", path="binary", content="x", mode="append")
+    assert refused.reason is Reason.BINARY_FILE
 
 
 async def test_a_letter_that_the_file_cannot_hold_is_refused(bench: Bench) -> None:

@@ -99,8 +99,8 @@ async def test_no_search_shows_a_line_from_outside() -> None:
     with swapped() as (project, _):
         workspace = Workspace([Mount.of("/workspace", project)])
         for _ in range(60):
-            hits, _, _ = await search_files(workspace, workspace.locate(".", View.VIRTUAL), query)
-            shown |= {hit.text for hit in hits}
+            lines, _ = await search_files(workspace, workspace.locate(".", View.VIRTUAL), query)
+            shown |= {hit.text for hit in lines.hits}
         workspace.close()
     assert shown == {"inside"}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
 from toolcrib.values.result import Text, ToolReturn
 from toolcrib.workspace.lines import Window
 from toolcrib.workspace.patterns import is_instructions
-from toolcrib.workspace.search import Hit, Searched
+from toolcrib.workspace.search import Hit, Searched, Verified
 from toolcrib.workspace.spots import Spot
 from toolcrib.workspace.tree import Entry
 
@@ -69,18 +69,10 @@ def listing_answer(shown: str, entries: Sequence[Entry], more: bool, total: int 
     return fact_answer("\n".join([*(entry.line() for entry in entries), f"[{'; '.join(notes)}]"]), facts)
 
 
-def search_answer(shown: str, hits: Sequence[Hit], found: Searched, gone: int) -> ToolReturn:
+def search_answer(shown: str, verified: Verified, found: Searched) -> ToolReturn:
     """Hits grouped by file, then what was cut or left out."""
+    hits = verified.hits
     matches = sum(hit.match for hit in hits)
-    lines: list[str] = []
-    previous: Hit | None = None
-    for hit in hits:
-        if previous is None or previous.path != hit.path:
-            lines.append(hit.path if previous is None else f"\n{hit.path}")
-        elif hit.number > previous.number + 1:
-            lines.append("  --")
-        lines.append(f"  {hit.number}{':' if hit.match else '-'} {hit.text}")
-        previous = hit
     files = len({hit.path for hit in hits})
     notes = [f"{matches} matches in {files} files below {shown}" if matches else f"no match below {shown}"]
     if found.truncated:
@@ -89,8 +81,10 @@ def search_answer(shown: str, hits: Sequence[Hit], found: Searched, gone: int) -
         notes.append("time ran out: this is not all")
     if found.left_out:
         notes.append(f"{found.left_out} sensitive files were left out")
-    if gone:
-        notes.append(f"{gone} matches were gone when they were looked at")
+    if verified.hard_linked:
+        notes.append(f"{verified.hard_linked} matches are in hard-linked files: read those one by one")
+    if verified.gone:
+        notes.append(f"{verified.gone} matches were gone when they were looked at")
     facts: JsonObject = {
         "count": matches,
         "files": files,
@@ -99,7 +93,18 @@ def search_answer(shown: str, hits: Sequence[Hit], found: Searched, gone: int) -
         "sensitive_left_out": found.left_out,
         "engine": found.engine,
     }
-    return fact_answer("\n".join([*lines, f"[{'; '.join(notes)}]"]), facts)
+    return fact_answer("\n".join([*_hit_lines(hits), f"[{'; '.join(notes)}]"]), facts)
+
+
+def _hit_lines(hits: Sequence[Hit]) -> Iterator[str]:
+    previous: Hit | None = None
+    for hit in hits:
+        if previous is None or previous.path != hit.path:
+            yield hit.path if previous is None else f"\n{hit.path}"
+        elif hit.number > previous.number + 1:
+            yield "  --"
+        yield f"  {hit.number}{':' if hit.match else '-'} {hit.text}"
+        previous = hit
 
 
 def tell_instructions(context: ToolContext, spot: Spot, window: Window) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from functools import partial
 
 from toolcrib.values.refusal import Reason, Refusal
@@ -13,10 +14,17 @@ from toolcrib.workspace.changes import KEPT_BYTES, Changes, Held, blocking, hold
 from toolcrib.workspace.edits import Edit, apply_edits, context_of
 from toolcrib.workspace.patch import Patch, apply_patch, check_names, parse_patch
 from toolcrib.workspace.spots import Spot
-from toolcrib.workspace.text import LineEnd, Text, line_end_of
+from toolcrib.workspace.text import HASHED, LineEnd, Text, line_end_of
 from toolcrib.workspace.writing import Folders
 
 _LEAST_HASH = 12
+
+
+class Missing(StrEnum):
+    """What an edit does about a file that does not exist."""
+
+    CREATED = "created"
+    REFUSED = "refused"
 
 
 async def write_text(changes: Changes, spot: Spot, content: str, folders: Folders) -> ToolReturn:
@@ -26,7 +34,10 @@ async def write_text(changes: Changes, spot: Spot, content: str, folders: Folder
         return _written("created", spot, content, digest)
     spot.file()
     held = await blocking(partial(hold, changes.workspace, spot))
-    body = _like(held, content, spot.shown)
+    try:
+        body = b"".join(_like(held, content, spot.shown))
+    except Refusal:
+        body = content.encode()  # the old was no text, or its encoding cannot hold the new: it goes as a whole
     return _written("replaced", spot, content, await changes.replace(spot, held, body))
 
 
@@ -36,28 +47,28 @@ async def append_text(changes: Changes, spot: Spot, content: str) -> ToolReturn:
         return await write_text(changes, spot, content, Folders.MAKE)
     spot.file()
     held = await blocking(partial(hold, changes.workspace, spot))
-    body = _like(held, content, spot.shown, mark=False)
+    _, body = _like(held, content, spot.shown)
     return _written("appended to", spot, content, await changes.append(spot, held, body))
 
 
 async def edit_text(
-    changes: Changes, spot: Spot, edits: Sequence[Edit], create_if_missing: bool, expected_hash: str | None
+    changes: Changes, spot: Spot, edits: Sequence[Edit], missing: Missing, expected_hash: str | None
 ) -> ToolReturn:
     """Exact edits in order."""
-    if spot.identity is None and create_if_missing and len(edits) == 1 and not edits[0].old:
+    if spot.identity is None and missing is Missing.CREATED and len(edits) == 1 and not edits[0].old:
         return await write_text(changes, spot, edits[0].new, Folders.MAKE)
     wanted = edits[0].old if edits else ""
     return await change_text(changes, spot, lambda text: apply_edits(text, edits, spot.shown), expected_hash, wanted)
 
 
 async def patch_text(
-    changes: Changes, spot: Spot, diff: str, create_if_missing: bool, expected_hash: str | None
+    changes: Changes, spot: Spot, diff: str, missing: Missing, expected_hash: str | None
 ) -> ToolReturn:
     """A unified diff of this one file."""
     patch = parse_patch(diff)
     check_names(patch, (*spot.mount.root.split("/"), *spot.parts), spot.shown)
     refuse_redacted(*(line.text for hunk in patch.hunks for line in hunk.lines if line.sign == "+"))
-    if spot.identity is None and create_if_missing:
+    if spot.identity is None and missing is Missing.CREATED:
         return await write_text(changes, spot, apply_patch("", patch), Folders.MAKE)
     if patch.creates:
         spot_exists = f"{spot.shown} exists already" if spot.identity else "set create_if_missing to make the file"
@@ -103,18 +114,12 @@ def _stale(spot: Spot, held: Held, text: str, wanted: str) -> Refusal:
     return Refusal(Reason.STALE_FILE, message, {"content_hash": held.hash, "context": context})
 
 
-def _like(held: Held, content: str, shown: str, mark: bool = True) -> bytes:
-    """New content in the encoding of the old, and with CRLF if all its lines ended so; plain if it was no text."""
-    try:
-        old = Text.decode(held.body, shown)
-    except Refusal:
-        return content.encode()
-    if old.encoding == "latin-1" and not content.isascii():
-        return content.encode() if mark else old.encode(content, shown)
+def _like(held: Held, content: str, shown: str) -> tuple[bytes, bytes]:
+    """New content as the old was: its byte order mark, its encoding, and CRLF if all its lines ended so."""
+    old = Text.decode(held.body[:HASHED], shown)
     if old.line_end is LineEnd.CRLF and line_end_of(content) is LineEnd.LF:
         content = content.replace("\n", "\r\n")
-    body = old.encode(content, shown)
-    return body if mark else body.removeprefix(old.mark)
+    return old.mark, old.encode(content, shown).removeprefix(old.mark)
 
 
 def _written(verb: str, spot: Spot, content: str, digest: str) -> ToolReturn:

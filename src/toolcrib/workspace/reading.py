@@ -10,7 +10,7 @@ from anyio import to_thread
 from toolcrib.workspace import ripgrep, scan
 from toolcrib.workspace.globs import compile_glob
 from toolcrib.workspace.lines import Span, Window
-from toolcrib.workspace.search import Ground, Hit, Query, Searched, verified
+from toolcrib.workspace.search import Ground, Query, Searched, Verified, verified
 from toolcrib.workspace.spots import Kind, Spot
 from toolcrib.workspace.tree import Entry, Walk, listing
 from toolcrib.workspace.workspace import Workspace
@@ -47,10 +47,10 @@ async def walk_folder(workspace: Workspace, spot: Spot, limit: int, glob: str | 
         entries = await to_thread.run_sync(partial(_walk, walk, descriptor, limit, glob))
     finally:
         os.close(descriptor)
-    return entries[:limit], walk, len(entries) > limit or walk.exhausted
+    return entries[:limit], walk, len(entries) > limit or walk.exhausted or walk.too_deep
 
 
-async def search_files(workspace: Workspace, spot: Spot, query: Query) -> tuple[list[Hit], Searched, int]:
+async def search_files(workspace: Workspace, spot: Spot, query: Query) -> tuple[Verified, Searched]:
     """Lines below the declared folder, or in the declared file, that match; all of them read again by descriptor."""
     query.matcher()  # a glob that cannot be read is refused before anything starts
     is_file = spot.existing().kind is Kind.FILE
@@ -64,10 +64,10 @@ async def search_files(workspace: Workspace, spot: Spot, query: Query) -> tuple[
             found = await ripgrep.search(program, ground, operand, query)
         else:
             found = await to_thread.run_sync(scan.scan, ground, operand, query)
-        hits, gone = verified(ground, found.places, query)
+        shown = verified(ground, found.places, query)
     finally:
         os.close(descriptor)
-    return hits, found, gone
+    return shown, found
 
 
 def _read_and_close(workspace: Workspace, descriptor: int, span: Span, shown: str) -> Window:

@@ -43,18 +43,18 @@ async def search(program: str, ground: Ground, operand: str, query: Query) -> Se
         found.timed_out = True
     finally:
         counting.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await counting
+        await asyncio.wait({counting})
     return found
 
 
 async def _collect(program: str, ground: Ground, operand: str, query: Query, found: Searched) -> None:
     matches = 0
+    keeps = ground.screen(query)
     arguments = [*_QUIET, "--json", "--encoding=none", *_options(query, ground), "-e", query.pattern, "--", operand]
     async with contextlib.aclosing(_records(program, ground, arguments)) as records:
         async for record in records:
             place = _place(record)
-            if place is None:
+            if place is None or not keeps(place.path):
                 continue
             if matches == query.limit and place.match:
                 found.truncated = True
@@ -83,7 +83,7 @@ def _wanted(glob: str | None) -> list[str]:
 def _excluded(query: Query, ground: Ground) -> list[str]:
     excluded = ["--iglob=!**/.git"]
     if query.secrets is Secrets.LEFT_OUT:
-        excluded += [f"--iglob=!**/{glob}" for glob in ground.rules.globs()]
+        excluded += [f"--iglob=!**/{glob}" for glob in ground.workspace.rules.globs()]
     return excluded
 
 
@@ -91,7 +91,7 @@ async def _count_sensitive(program: str, ground: Ground, operand: str, query: Qu
     """How many sensitive files were left out, by name alone: whether one of them matches must not show."""
     if query.secrets is Secrets.SEARCHED:
         return 0
-    wanted = [f"--iglob=**/{glob}" for glob in ground.rules.globs()]
+    wanted = [f"--iglob=**/{glob}" for glob in ground.workspace.rules.globs()]
     arguments = [*_QUIET, "--files", "--null", *wanted, "--iglob=!**/.git", "--", operand]
     count = 0
     async with contextlib.aclosing(_chunks(program, ground, arguments)) as chunks:
@@ -144,7 +144,7 @@ async def _chunks(program: str, ground: Ground, arguments: Sequence[str]) -> Asy
 
 def _refusal(complaint: str) -> Refusal:
     lines = [line.strip() for line in complaint.strip().split("\n") if line.strip()]
-    message = f"the query cannot be searched for: {' '.join(lines)[:600]}. For a plain text set literal to true"
+    message = f"the query or glob cannot be searched for: {' '.join(lines)[:600]}. For a plain text set literal to true"
     return Refusal(Reason.VALIDATION_ERROR, message)
 
 

@@ -58,16 +58,16 @@ def _paths(ground: Ground, operand: str, query: Query, found: Searched) -> Itera
     if operand != ".":
         yield operand.removeprefix("./")
         return
-    matcher = query.matcher()
-    walk = Walk(ground.rules, "/".join(ground.parts))
+    keeps, rules = ground.screen(query), ground.workspace.rules
+    walk = Walk(rules, "/".join(ground.parts))
     for entry in walk.entries(ground.descriptor):
         if entry.kind is not Kind.FILE or not _PASSED_OVER.isdisjoint(entry.path.split("/")):
             continue
-        if query.secrets is Secrets.LEFT_OUT and ground.rules.is_sensitive(f"{walk.top}/{entry.path}"):
-            found.left_out += 1
-        elif matcher is None or matcher.match(entry.path):
+        if keeps(entry.path.encode()):
             yield entry.path
-    found.truncated = found.truncated or walk.exhausted
+        elif query.secrets is Secrets.LEFT_OUT and rules.is_sensitive(f"{walk.top}/{entry.path}"):
+            found.left_out += 1
+    found.truncated = found.truncated or walk.exhausted or walk.too_deep
 
 
 def _lines(ground: Ground, path: str, expression: Any, context: int) -> Iterator[Place]:

@@ -7,16 +7,16 @@ here, through descriptors, so that no link that is swapped in meanwhile can show
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from toolcrib.values.refusal import Refusal
 from toolcrib.workspace.globs import Matcher, compile_glob
 from toolcrib.workspace.lexical import printable
-from toolcrib.workspace.mounts import Mount
-from toolcrib.workspace.patterns import PathRules
-from toolcrib.workspace.spots import Identity, Kind
+from toolcrib.workspace.mounts import HOST, Mount
+from toolcrib.workspace.patterns import PACKAGE_STORES
+from toolcrib.workspace.spots import Kind, kind_of
 from toolcrib.workspace.workspace import Workspace
 
 SHOWN_BYTES = 500
@@ -96,45 +96,58 @@ class Ground:
     parts: tuple[str, ...]
     descriptor: int
 
-    @property
-    def rules(self) -> PathRules:
-        return self.workspace.rules
+    def screen(self, query: Query) -> Callable[[bytes], bool]:
+        """Which of the files that a searcher comes upon may be shown: those that fit the glob and hold no secrets."""
+        matcher, rules = query.matcher(), self.workspace.rules
+        top = self.mount.host_path(self.parts) if self.mount is HOST else "/".join(self.parts)
+
+        def keeps(path: bytes) -> bool:
+            text = printable(path)
+            if matcher is not None and not matcher.match(text):
+                return False
+            return query.secrets is Secrets.SEARCHED or not rules.is_sensitive(f"{top}/{text}")
+
+        return keeps
 
 
-def verified(ground: Ground, places: Iterable[Place], query: Query) -> tuple[list[Hit], int]:
-    """The lines that stand where they were found, in files in bounds; and how many matches were not there any more."""
+@dataclass(slots=True)
+class Verified:
+    """What may be shown, and how many matches were not: gone meanwhile, or in files that have other names elsewhere."""
+
+    hits: list[Hit] = field(default_factory=list[Hit])
+    gone: int = 0
+    hard_linked: int = 0
+
+
+def verified(ground: Ground, places: Iterable[Place], query: Query) -> Verified:
+    """Keep the lines that stand where they were found, in regular files in bounds."""
     by_path: dict[bytes, list[Place]] = {}
     for place in places:
         by_path.setdefault(place.path, []).append(place)
-    matcher = query.matcher()
-    hits: list[Hit] = []
-    gone = 0
+    result = Verified()
     for path in sorted(by_path):
-        if matcher is not None and not matcher.match(printable(path)):
-            continue
-        lines = _read_again(ground, path, by_path[path], query)
-        gone += sum(place.match for place in by_path[path]) - sum(hit.match for hit in lines)
-        hits += lines
-    return hits, gone
+        _read_again(ground, path, by_path[path], query, result)
+    return result
 
 
-def _read_again(ground: Ground, path: bytes, places: list[Place], query: Query) -> list[Hit]:
-    parts = tuple(os.fsdecode(path).removeprefix("./").split("/"))
-    if query.secrets is Secrets.LEFT_OUT and ground.rules.is_sensitive("/".join((*ground.parts, *parts))):
-        return []
+def _read_again(ground: Ground, path: bytes, places: list[Place], query: Query, result: Verified) -> None:
+    parts = tuple(os.fsdecode(path).split("/"))
+    matches = sum(place.match for place in places)
     try:
         descriptor = ground.workspace.open_exact(ground.mount, (*ground.parts, *parts), os.O_RDONLY)
     except Refusal:
-        return []
+        result.gone += matches
+        return
     try:
-        if Identity.of(os.fstat(descriptor)).kind is not Kind.FILE:
-            return []
-        name = printable(path.removeprefix(b"./"))
-        return [
-            Hit(name, place.number, _shown(place.line), place.match)
-            for place in sorted(places, key=lambda place: place.number)
-            if os.pread(descriptor, len(place.line), place.offset) == place.line
-        ]
+        status = os.fstat(descriptor)
+        if status.st_nlink > 1 and query.secrets is Secrets.LEFT_OUT and PACKAGE_STORES.isdisjoint(parts):
+            result.hard_linked += matches
+        elif kind_of(status) is Kind.FILE:
+            found = [place for place in places if os.pread(descriptor, len(place.line), place.offset) == place.line]
+            found.sort(key=lambda place: place.number)
+            name = printable(path)
+            result.hits += [Hit(name, place.number, _shown(place.line), place.match) for place in found]
+            result.gone += matches - sum(place.match for place in found)
     finally:
         os.close(descriptor)
 

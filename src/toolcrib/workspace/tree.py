@@ -44,12 +44,13 @@ class Walk:
     visited: int = 0
     hidden: int = 0
     exhausted: bool = False
+    too_deep: bool = False
     _path: list[str] = field(default_factory=list[str])
 
     def entries(self, folder: int) -> Generator[Entry]:
         """Every entry, folders before what is in them, in the order of names."""
         if len(self._path) >= MAX_DEPTH:
-            self.exhausted = True
+            self.too_deep = True
             return
         for name, is_folder in self._names(folder):
             path = "/".join((*self._path, name))

@@ -11,7 +11,7 @@ from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
 from toolcrib.workspace.arguments import declares, refuse_redacted, spots
 from toolcrib.workspace.changes import Changes
-from toolcrib.workspace.changing import edit_text, patch_text, write_text
+from toolcrib.workspace.changing import Missing, edit_text, patch_text, write_text
 from toolcrib.workspace.edits import Edit
 from toolcrib.workspace.mounts import Access
 from toolcrib.workspace.workspace import View
@@ -82,7 +82,8 @@ def add_edit_file(build: ToolsetBuilder, services: Services) -> None:
         changes = Changes(here(), services.artifacts, context)
         if (edits is None) == (unified_diff is None):
             raise Refusal(Reason.VALIDATION_ERROR, "give either edits or unified_diff, one of the two")
+        missing = Missing.CREATED if create_if_missing else Missing.REFUSED
         if unified_diff is not None:
-            return await patch_text(changes, spot, unified_diff, create_if_missing, expected_hash)
+            return await patch_text(changes, spot, unified_diff, missing, expected_hash)
         refuse_redacted(*(edit.new for edit in edits or ()))
-        return await edit_text(changes, spot, edits or [], create_if_missing, expected_hash)
+        return await edit_text(changes, spot, edits or [], missing, expected_hash)

@@ -113,5 +113,5 @@ def add_search(build: ToolsetBuilder, services: Services) -> None:
         (spot,) = spots(context)
         secrets = Secrets.SEARCHED if "sensitive" in context.targets[0].marks else Secrets.LEFT_OUT
         wanted = Query(query, literal, glob, limit, context_lines, case, secrets, limits.search_seconds)
-        hits, found, gone = await search_files(here(), spot, wanted)
-        return search_answer(spot.shown, hits, found, gone)
+        shown, found = await search_files(here(), spot, wanted)
+        return search_answer(spot.shown, shown, found)

@@ -13,7 +13,7 @@ from toolcrib.values.result import ToolReturn
 from toolcrib.workspace.answers import fact_answer
 from toolcrib.workspace.arguments import AtLeast, declares, declares_itself, refuse_redacted, spots
 from toolcrib.workspace.changes import Changes
-from toolcrib.workspace.changing import append_text, change_text, edit_text, write_text
+from toolcrib.workspace.changing import Missing, append_text, change_text, edit_text, write_text
 from toolcrib.workspace.edits import Edit, insert_lines
 from toolcrib.workspace.mounts import Access
 from toolcrib.workspace.workspace import View
@@ -88,7 +88,11 @@ def add_edit(build: ToolsetBuilder, services: Services) -> None:
             raise Refusal(Reason.VALIDATION_ERROR, "give either old or before_line, one of the two")
         if old is not None:
             return await edit_text(
-                Changes(here(), services.artifacts, context), spot, [Edit(old, new, replace_all)], False, expected_hash
+                Changes(here(), services.artifacts, context),
+                spot,
+                [Edit(old, new, replace_all)],
+                Missing.REFUSED,
+                expected_hash,
             )
         line = before_line or 1
         return await change_text(

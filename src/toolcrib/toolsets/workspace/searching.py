@@ -62,8 +62,8 @@ def add_search(build: ToolsetBuilder, services: Services) -> None:
         secrets = Secrets.SEARCHED if "sensitive" in context.targets[0].marks else Secrets.LEFT_OUT
         case = Case.IGNORED if ignore_case else Case.SENSITIVE
         wanted = Query(query, False, glob, limit, context_lines, case, secrets, limits.search_seconds)
-        hits, found, gone = await search_files(here(), spot, wanted)
-        return search_answer(spot.shown, hits, found, gone)
+        verified, found = await search_files(here(), spot, wanted)
+        return search_answer(spot.shown, verified, found)
 
 
 def add_glob(build: ToolsetBuilder, services: Services) -> None:
