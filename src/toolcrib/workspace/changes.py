@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TypeVar
-
-from anyio import to_thread
 
 from toolcrib.ports import Artifacts
 from toolcrib.values.context import Document, ToolContext
@@ -18,14 +15,14 @@ from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.workspace import writing
 from toolcrib.workspace.lines import read_whole
 from toolcrib.workspace.spots import Kind, Spot
-from toolcrib.workspace.text import HASHED, content_hash, stat_hash
+from toolcrib.workspace.text import HASHED, HEAD, content_hash, stat_hash
+from toolcrib.workspace.waiting import changing, looking
 from toolcrib.workspace.workspace import Workspace
 from toolcrib.workspace.writing import Folders
 
 DOCUMENT = "file_change"
 EVENT = "file_changed"
 KEPT_BYTES = 16 * 1024 * 1024
-T = TypeVar("T")
 
 
 class Action(StrEnum):
@@ -92,13 +89,13 @@ class Changes:
 
     async def create(self, spot: Spot, body: bytes, folders: Folders) -> str:
         """A new file; returns its hash."""
-        status = await blocking(partial(writing.create, self.workspace, spot, [body], folders))
+        status = await changing(partial(writing.create, self.workspace, spot, [body], folders))
         return self._record(Change(Action.CREATED, spot.host_path, hash=_hash(body, status)))
 
     async def replace(self, spot: Spot, held: Held, body: bytes) -> str:
         """New content for a file that was held; returns its hash."""
         before = await self._keep(spot, held)
-        status = await blocking(partial(writing.replace, self.workspace, spot, [body], held.status))
+        status = await changing(partial(writing.replace, self.workspace, spot, [body], held.status))
         return self._record(Change(Action.MODIFIED, spot.host_path, before=before, hash=_hash(body, status)))
 
     async def append(self, spot: Spot, held: Held, body: bytes) -> str:
@@ -107,21 +104,21 @@ class Changes:
             return await self.replace(spot, held, held.body + body)
         before = await self._keep(spot, held)
         chunks = _copied(self.workspace, spot, body)
-        status = await blocking(partial(writing.replace, self.workspace, spot, chunks, held.status))
+        status = await changing(partial(writing.replace, self.workspace, spot, chunks, held.status))
         return self._record(Change(Action.MODIFIED, spot.host_path, before=before, hash=stat_hash(status)))
 
     async def delete(self, spot: Spot) -> None:
         kind = spot.existing().kind
         before = link = None
         if kind is Kind.FILE:
-            before = await self._keep(spot, await blocking(partial(hold, self.workspace, spot)))
+            before = await self._keep(spot, await looking(partial(hold, self.workspace, spot)))
         elif kind is Kind.LINK:
             link = self.workspace.read_link(spot)
-        await blocking(partial(writing.delete, self.workspace, spot))
+        await changing(partial(writing.delete, self.workspace, spot))
         self._record(Change(Action.DELETED, spot.host_path, before=before, link=link))
 
     async def move(self, spot: Spot, to: Spot, folders: Folders) -> None:
-        await blocking(partial(writing.move, self.workspace, spot, to, folders))
+        await changing(partial(writing.move, self.workspace, spot, to, folders))
         self._record(Change(Action.MOVED, spot.host_path, to=to.host_path))
 
     async def _keep(self, spot: Spot, held: Held) -> Before:
@@ -149,16 +146,11 @@ class Changes:
 
 
 def hold(workspace: Workspace, spot: Spot) -> Held:
-    """Read a file that is about to change, as far as it is kept."""
+    """Read a file that is about to change: whole, or only its beginning if it is too large to be kept."""
     with workspace.opened(spot) as descriptor:
         status = os.fstat(descriptor)
-        body = b"" if status.st_size > KEPT_BYTES else read_whole(descriptor)
+        body = os.pread(descriptor, HEAD, 0) if status.st_size > KEPT_BYTES else read_whole(descriptor)
         return Held(body, status)
-
-
-async def blocking(act: Callable[[], T]) -> T:
-    """Run what waits for a disk in a thread; once begun it is seen through to its end."""
-    return await to_thread.run_sync(act)
 
 
 def _hash(body: bytes, status: os.stat_result) -> str:

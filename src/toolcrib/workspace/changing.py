@@ -10,11 +10,12 @@ from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
 from toolcrib.workspace.answers import fact_answer
 from toolcrib.workspace.arguments import refuse_redacted
-from toolcrib.workspace.changes import KEPT_BYTES, Changes, Held, blocking, hold
+from toolcrib.workspace.changes import KEPT_BYTES, Changes, Held, hold
 from toolcrib.workspace.edits import Edit, apply_edits, context_of
 from toolcrib.workspace.patch import Patch, apply_patch, check_names, parse_patch
 from toolcrib.workspace.spots import Spot
-from toolcrib.workspace.text import HASHED, LineEnd, Text, line_end_of
+from toolcrib.workspace.text import LineEnd, Text, line_end_of
+from toolcrib.workspace.waiting import looking
 from toolcrib.workspace.writing import Folders
 
 _LEAST_HASH = 12
@@ -33,7 +34,7 @@ async def write_text(changes: Changes, spot: Spot, content: str, folders: Folder
         digest = await changes.create(spot, content.encode(), folders)
         return _written("created", spot, content, digest)
     spot.file()
-    held = await blocking(partial(hold, changes.workspace, spot))
+    held = await looking(partial(hold, changes.workspace, spot))
     try:
         body = b"".join(_like(held, content, spot.shown))
     except Refusal:
@@ -46,7 +47,7 @@ async def append_text(changes: Changes, spot: Spot, content: str) -> ToolReturn:
     if spot.identity is None:
         return await write_text(changes, spot, content, Folders.MAKE)
     spot.file()
-    held = await blocking(partial(hold, changes.workspace, spot))
+    held = await looking(partial(hold, changes.workspace, spot))
     _, body = _like(held, content, spot.shown)
     return _written("appended to", spot, content, await changes.append(spot, held, body))
 
@@ -82,7 +83,7 @@ async def change_text(
 ) -> ToolReturn:
     """Read, change, replace; nothing is written unless the new text is whole and the file still the one read."""
     spot.file()
-    held = await blocking(partial(hold, changes.workspace, spot))
+    held = await looking(partial(hold, changes.workspace, spot))
     if not held.whole:
         message = (
             f"{spot.shown} has {held.status.st_size:,} bytes; files above {KEPT_BYTES:,} cannot be edited in place"
@@ -116,7 +117,8 @@ def _stale(spot: Spot, held: Held, text: str, wanted: str) -> Refusal:
 
 def _like(held: Held, content: str, shown: str) -> tuple[bytes, bytes]:
     """New content as the old was: its byte order mark, its encoding, and CRLF if all its lines ended so."""
-    old = Text.decode(held.body[:HASHED], shown)
+    sample = held.body if held.whole else held.body[: held.body.rfind(b"\n") + 1]
+    old = Text.decode(sample, shown)
     if old.line_end is LineEnd.CRLF and line_end_of(content) is LineEnd.LF:
         content = content.replace("\n", "\r\n")
     return old.mark, old.encode(content, shown).removeprefix(old.mark)

@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -24,7 +23,6 @@ _CASES = {Case.SMART: "--smart-case", Case.SENSITIVE: "--case-sensitive", Case.I
 _QUIET = ("--no-config", "--no-messages", "--hidden", "--no-require-git", "--color=never")
 
 
-@cache
 def find_ripgrep() -> str | None:
     """The program: the one installed beside this Python, else the one on PATH."""
     beside = Path(sys.executable).parent / "rg"

@@ -13,9 +13,10 @@ from toolcrib.ports import Artifacts, Documents
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Refusal
 from toolcrib.workspace import writing
-from toolcrib.workspace.changes import DOCUMENT, KEPT_BYTES, Action, Before, Change, blocking, hold
+from toolcrib.workspace.changes import DOCUMENT, KEPT_BYTES, Action, Before, Change, hold
 from toolcrib.workspace.faults import told
 from toolcrib.workspace.spots import Final, Spot
+from toolcrib.workspace.waiting import changing, looking
 from toolcrib.workspace.workspace import View, Workspace
 from toolcrib.workspace.writing import Folders
 
@@ -112,7 +113,7 @@ class _Undoing:
             return self._said(Outcome.UNDONE, "was created by this call and is gone already")
         if not await self._is_as_left(spot):
             return self._changed()
-        await blocking(partial(writing.delete, self.workspace, spot))
+        await changing(partial(writing.delete, self.workspace, spot))
         return self._said(Outcome.UNDONE, "was removed: this call had created it")
 
     async def _put_back(self) -> Undone:
@@ -121,8 +122,8 @@ class _Undoing:
             return self._changed()
         if (body := await self._kept()) is None:
             return self._not_kept()
-        status = (await blocking(partial(hold, self.workspace, spot))).status
-        await blocking(partial(writing.replace, self.workspace, spot, [body], status))
+        status = (await looking(partial(hold, self.workspace, spot))).status
+        await changing(partial(writing.replace, self.workspace, spot, [body], status))
         return self._said(Outcome.UNDONE, f"has its {len(body):,} bytes from before the call again")
 
     async def _make_again(self) -> Undone:
@@ -130,11 +131,11 @@ class _Undoing:
         if spot.identity is not None:
             return self._changed()
         if self.change.before is None:
-            await blocking(partial(_make_again, self.workspace, spot, self.change.link))
+            await changing(partial(_make_again, self.workspace, spot, self.change.link))
             return self._said(Outcome.UNDONE, "is there again")
         if (body := await self._kept()) is None:
             return self._not_kept()
-        await blocking(
+        await changing(
             partial(writing.create, self.workspace, spot, [body], Folders.MAKE, mode=self.change.before.mode)
         )
         return self._said(Outcome.UNDONE, f"is back with {len(body):,} bytes")
@@ -143,12 +144,12 @@ class _Undoing:
         spot, to = (self._spot(path, Final.ITSELF) for path in (str(self.change.to), self.change.path))
         if spot.identity is None or to.identity is not None:
             return self._changed()
-        await blocking(partial(writing.move, self.workspace, spot, to, Folders.MAKE))
+        await changing(partial(writing.move, self.workspace, spot, to, Folders.MAKE))
         return self._said(Outcome.UNDONE, f"is back from {self.change.to}")
 
     async def _is_as_left(self, spot: Spot) -> bool:
         look: Callable[[], str] = lambda: hold(self.workspace, spot).hash  # noqa: E731
-        return await blocking(look) == self.change.hash
+        return await looking(look) == self.change.hash
 
     async def _kept(self) -> bytes | None:
         before = self.change.before
