@@ -74,11 +74,12 @@ def test_a_walk_ends_in_a_tree_without_end(workspace: Workspace, project: Path) 
     assert walk.too_deep
 
 
-def test_a_name_that_is_no_utf8_is_shown_escaped(workspace: Workspace, project: Path) -> None:
+def test_a_name_that_is_no_utf8_or_holds_controls_is_shown_escaped(workspace: Workspace, project: Path) -> None:
     os.close(os.open(os.fsencode(project) + b"/caf\xe9", os.O_CREAT))
+    os.close(os.open(project / "two\nlines\x1b[2J", os.O_CREAT))
     folder = os.open(project, os.O_RDONLY)
     entries, _ = listing(folder, 10)
     os.close(folder)
-    assert [entry.path for entry in entries] == ["caf\\xe9"]
+    assert [entry.path for entry in entries] == ["caf\\xe9", "two\\nlines\\x1b[2J"]
     with pytest.raises(Refusal):
         workspace.locate("caf\\xe9", View.VIRTUAL).file()

@@ -13,7 +13,7 @@ import pytest
 from toolcrib.values.refusal import Refusal
 from toolcrib.workspace import Mount, View, Workspace, writing
 from toolcrib.workspace.lines import read_whole
-from toolcrib.workspace.reading import search_files
+from toolcrib.workspace.reading import search_files, walk_folder
 from toolcrib.workspace.resolve import Opener
 from toolcrib.workspace.search import Case, Query, Secrets
 from toolcrib.workspace.writing import Folders
@@ -42,6 +42,7 @@ def swapped() -> Iterator[tuple[Path, Path]]:
         outside.mkdir()
         for place, text in ((project / "d", "inside"), (outside, "OUTSIDE")):
             (place / "f").write_text(text)
+        (outside / "only-outside").touch()
         (project / "f").write_text("inside")
         (project / "d.link").symlink_to(outside)
         (project / "f.link").symlink_to(outside / "f")
@@ -66,7 +67,7 @@ def race(rounds: int, opener: Opener) -> None:
                 spot = workspace.locate(path, View.VIRTUAL)
                 if number % 8 < 4 and spot.identity is not None:
                     with workspace.opened(spot) as descriptor:
-                        assert read_whole(descriptor) in (b"inside", b"written")
+                        assert read_whole(descriptor, 1000) in (b"inside", b"written")
                     done["read"] += 1
                 elif spot.identity is not None:
                     writing.replace(workspace, spot, [b"written"], os.stat(spot.host_path))
@@ -76,7 +77,7 @@ def race(rounds: int, opener: Opener) -> None:
                     done["written"] += 1
             except (Refusal, FileNotFoundError):
                 done["refused"] += 1
-        assert sorted(os.listdir(outside)) == ["f"]
+        assert sorted(os.listdir(outside)) == ["f", "only-outside"]
         assert (outside / "f").read_text() == "OUTSIDE"
         workspace.close()
     assert all(done.values()), done
@@ -103,6 +104,21 @@ async def test_no_search_shows_a_line_from_outside() -> None:
             shown |= {hit.text for hit in lines.hits}
         workspace.close()
     assert shown == {"inside"}
+
+
+@pytest.mark.anyio
+async def test_no_glob_and_no_listing_names_a_file_from_outside() -> None:
+    named = set[str]()
+    with swapped() as (project, _):
+        workspace = Workspace([Mount.of("/workspace", project)])
+        for path in [".", "d"] * 300:
+            try:
+                entries, _, _ = await walk_folder(workspace, workspace.locate(path, View.VIRTUAL), 100, "**")
+            except Refusal:
+                continue
+            named |= {os.path.basename(entry.path) for entry in entries}
+        workspace.close()
+    assert named == {"d", "d.link", "f", "f.link"}
 
 
 def test_the_swapper_really_swaps() -> None:

@@ -18,7 +18,7 @@ from toolcrib.workspace.resolve import Opener
 def read(workspace: Workspace, path: str, view: View = View.VIRTUAL) -> bytes:
     spot = workspace.locate(path, view)
     with workspace.opened(spot) as descriptor:
-        return read_whole(descriptor)
+        return read_whole(descriptor, 1000)
 
 
 def reason(act: Callable[[], object]) -> Reason:
@@ -210,6 +210,26 @@ def test_no_path_string_escapes(workspace: Workspace, project: Path, outside: Pa
         str(project),
         f"{project.parent}/scratch",
     )
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(NAMES, max_size=10).map("/".join), st.sampled_from(["", "/", "PROJECT/", "PROJECT/../"]))
+def test_no_host_path_is_written_outside_of_the_project_without_a_mark(
+    workspace: Workspace, project: Path, outside: Path, path: str, start: str
+) -> None:
+    if not (project / "link").is_symlink():
+        (project / "a").mkdir()
+        (project / "link").symlink_to(outside)
+        (project / "up").symlink_to("..")
+        (outside / "abs").symlink_to(project / "a")
+    try:
+        declared = workspace.target(start.replace("PROJECT", str(project)) + path, View.HOST, Access.WRITE)
+    except Refusal:
+        return
+    real = os.path.realpath(declared.value)
+    assert real == declared.value
+    inside = real == str(project) or real.startswith((f"{project}/", f"{project.parent}/scratch"))
+    assert inside or "outside" in declared.marks
 
 
 def target(workspace: Workspace, path: str, access: Access, view: View = View.HOST) -> PathTarget:

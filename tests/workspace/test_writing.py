@@ -60,7 +60,7 @@ def test_a_new_file_is_not_made_where_a_link_was_put_in_place_of_its_folder(
 def test_new_content_keeps_mode_owner_attributes_and_links_to_the_file(workspace: Workspace, project: Path) -> None:
     path = project / "tool.sh"
     path.write_text("old")
-    path.chmod(0o751)
+    path.chmod(0o6751)
     (project / "link").symlink_to("tool.sh")
     replace(workspace, "link", b"new")
     assert (path.read_text(), path.stat().st_mode & 0o7777) == ("new", 0o751)

@@ -149,7 +149,7 @@ def hold(workspace: Workspace, spot: Spot) -> Held:
     """Read a file that is about to change: whole, or only its beginning if it is too large to be kept."""
     with workspace.opened(spot) as descriptor:
         status = os.fstat(descriptor)
-        body = os.pread(descriptor, HEAD, 0) if status.st_size > KEPT_BYTES else read_whole(descriptor)
+        body = os.pread(descriptor, HEAD, 0) if status.st_size > KEPT_BYTES else read_whole(descriptor, KEPT_BYTES)
         return Held(body, status)
 
 

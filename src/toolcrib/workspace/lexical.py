@@ -10,7 +10,8 @@ from toolcrib.values.refusal import Reason, Refusal
 
 MAX_PATH = 4_096
 MAX_NAME_BYTES = 255
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/+")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PLAIN = re.compile(r"[a-z0-9_./-]*[a-z0-9_-]")
 
 
@@ -68,5 +69,8 @@ def shown(path: str, most: int = 120) -> str:
 
 
 def printable(name: bytes) -> str:
-    """A file name as text that JSON can hold; bytes that are no UTF-8 are escaped."""
-    return name.decode("utf-8", "backslashreplace")
+    """A file name as text on one line that JSON can hold: bytes that are no UTF-8, and controls, are escaped."""
+    text = name.decode("utf-8", "backslashreplace")
+    if text.isprintable():
+        return text
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

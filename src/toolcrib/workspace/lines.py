@@ -91,7 +91,9 @@ class LineIndexes:
         status = os.fstat(descriptor)
         if status.st_size > HASHED:
             return self._indexed(descriptor, status, span, shown)
-        body = read_whole(descriptor)
+        body = read_whole(descriptor, HASHED)
+        if len(body) > HASHED:
+            return self._indexed(descriptor, status, span, shown)
         return window_of(Text.decode(body, shown), span, len(body), content_hash(body))
 
     def _indexed(self, descriptor: int, status: os.stat_result, span: Span, shown: str) -> Window:
@@ -135,14 +137,11 @@ def window_of(text: Text, span: Span, size: int, digest: str) -> Window:
     return Window(span.start, tuple(shown), tuple(cut), more, len(lines), size, digest, text.name, text.line_end)
 
 
-def read_whole(descriptor: int, most: int | None = None) -> bytes:
-    """Everything in an open file from its start on; with a limit, at most one byte more than that."""
+def read_whole(descriptor: int, most: int) -> bytes:
+    """Everything in an open file from its start on, up to one byte more than the limit; some files never end."""
     chunks: list[bytes] = []
     position = 0
-    while most is None or position <= most:
-        chunk = os.pread(descriptor, 1 << 20 if most is None else min(1 << 20, most + 1 - position), position)
-        if not chunk:
-            break
+    while position <= most and (chunk := os.pread(descriptor, min(1 << 20, most + 1 - position), position)):
         chunks.append(chunk)
         position += len(chunk)
     return b"".join(chunks)
@@ -198,7 +197,7 @@ def _decode(line: bytes) -> tuple[str, str]:
 
 def _total(descriptor: int, index: LineIndex, size: int) -> int:
     ended = index.ended[-1] if index.ended else 0
-    return ended if os.pread(descriptor, 1, size - 1) == b"\n" else ended + 1
+    return ended if os.pread(descriptor, 1, max(size - 1, 0)) == b"\n" else ended + 1
 
 
 def _count_lines(block: bytes, average: int) -> int:

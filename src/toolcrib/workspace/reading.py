@@ -26,7 +26,8 @@ async def read_window(workspace: Workspace, spot: Spot, span: Span) -> Window:
     """A window of the declared file; a large one is read in a thread, since it may have to be read to the end."""
     with workspace.opened(spot) as descriptor:
         if os.fstat(descriptor).st_size <= AT_ONCE:
-            return workspace.lines.window(descriptor, span, spot.shown)
+            with told(spot.shown):
+                return workspace.lines.window(descriptor, span, spot.shown)
     return await looking(partial(_window, workspace, spot, span))
 
 
@@ -63,7 +64,7 @@ def status_of(workspace: Workspace, spot: Spot) -> os.stat_result:
 
 
 def _window(workspace: Workspace, spot: Spot, span: Span) -> Window:
-    with workspace.opened(spot) as descriptor:
+    with workspace.opened(spot) as descriptor, told(spot.shown):
         return workspace.lines.window(descriptor, span, spot.shown)
 
 

@@ -152,9 +152,10 @@ class _Old:
         status = os.fstat(self.descriptor)
         with contextlib.suppress(PermissionError):
             os.fchown(descriptor, status.st_uid, status.st_gid)
-        os.fchmod(descriptor, status.st_mode & 0o7777)
+        # As a write does, new content takes away the right to run as somebody else, or with capabilities.
+        os.fchmod(descriptor, status.st_mode & 0o1777)
         try:
-            for name in os.listxattr(self.descriptor):
+            for name in set(os.listxattr(self.descriptor)) - {"security.capability"}:
                 os.setxattr(descriptor, name, os.getxattr(self.descriptor, name))
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
