@@ -47,7 +47,7 @@ async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
         invocation = slot.invoke(call, flight.call_id)
         if slot.before:
             await watchers.before(slot, invocation, flight, run)
-        permit = flight.permit = run.gate.pass_through(slot, invocation, flight) or await run.gate.permit(
+        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(
             slot, invocation, flight, run
         )
         flight.value = await _execute(permit, slot, flight, run)
@@ -72,7 +72,9 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
         flight.limit(slot.timeout)
         return await run.runtime.executor.execute(permit, context)
     except BaseException as error:
-        raise failure_of(error, slot.tool, flight) from error
+        if (failure := failure_of(error, slot.tool, flight)) is error:
+            raise
+        raise failure from error
     finally:
         run.leave(lane, context)
 
