@@ -23,10 +23,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "workspace"))
 
 from toolcrib.workspace import Access, Mount, View, Workspace
 from toolcrib.workspace.lines import LineIndexes, Span
+from toolcrib.workspace.patterns import Secrets
 from toolcrib.workspace.reading import search_files
 from toolcrib.workspace.resolve import Opener
 from toolcrib.workspace.ripgrep import find_ripgrep
-from toolcrib.workspace.search import Case, Query, Secrets
+from toolcrib.workspace.search import Case, Query
 
 GIB = 1 << 30
 LINE = b"%07d the quick brown fox jumps over the lazy dog, and then it does so again and again\n"

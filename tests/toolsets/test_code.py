@@ -10,8 +10,9 @@ import pytest
 
 from toolcrib.values.refusal import Reason
 from toolcrib.workspace import View
+from toolcrib.workspace.patterns import Secrets
 from toolcrib.workspace.reading import search_files
-from toolcrib.workspace.search import Case, Query, Secrets
+from toolcrib.workspace.search import Case, Query
 
 if TYPE_CHECKING:
     from tests.toolsets.conftest import Bench

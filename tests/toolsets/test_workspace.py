@@ -62,6 +62,15 @@ async def test_a_glob_finds_top_level_files_too_and_never_climbs(bench: Bench) -
         assert (await bench.call("workspace.glob", pattern=pattern)).reason is Reason.PATH_OUTSIDE_ROOT
 
 
+async def test_a_glob_that_names_secrets_asks_and_then_finds(bench: Bench) -> None:
+    (bench.project / ".ssh").mkdir()
+    (bench.project / ".ssh" / "id_x").touch()
+    found = await bench.done("workspace.glob", pattern=".ssh/*")
+    assert found.text.startswith("/workspace/.ssh/id_x\n")
+    assert [target.marks for target in bench.asked[0].targets] == [{"sensitive"}]
+    assert bench.asked[0].grant_scope is None
+
+
 async def test_a_search_folds_case_when_told_and_stops_at_its_limit(bench: Bench) -> None:
     (bench.project / "f.txt").write_text("Word\nword\nWORD\n")
     exact = await bench.done("workspace.search", query="word")

@@ -13,9 +13,10 @@ import pytest
 from toolcrib.values.refusal import Refusal
 from toolcrib.workspace import Mount, View, Workspace, writing
 from toolcrib.workspace.lines import read_whole
+from toolcrib.workspace.patterns import Secrets
 from toolcrib.workspace.reading import search_files, walk_folder
 from toolcrib.workspace.resolve import Opener
-from toolcrib.workspace.search import Case, Query, Secrets
+from toolcrib.workspace.search import Case, Query
 from toolcrib.workspace.writing import Folders
 
 SWAPPER = """
@@ -113,7 +114,9 @@ async def test_no_glob_and_no_listing_names_a_file_from_outside() -> None:
         workspace = Workspace([Mount.of("/workspace", project)])
         for path in [".", "d"] * 300:
             try:
-                entries, _, _ = await walk_folder(workspace, workspace.locate(path, View.VIRTUAL), 100, "**")
+                entries, _, _ = await walk_folder(
+                    workspace, workspace.locate(path, View.VIRTUAL), 100, "**", Secrets.LEFT_OUT
+                )
             except Refusal:
                 continue
             named |= {os.path.basename(entry.path) for entry in entries}

@@ -335,6 +335,15 @@ def test_what_was_declared_is_not_opened_when_something_else_took_its_place(
         pass
 
 
+def test_a_name_with_a_nul_is_never_cut_short(project: Path) -> None:
+    (project / "f").write_text("x")
+    root = os.open(project, os.O_PATH)
+    for opener in (Opener.best(), Opener(None)):
+        with pytest.raises((OSError, ValueError)):
+            opener.open(root, ("f\0.png",), os.O_RDONLY)
+    os.close(root)
+
+
 def test_a_project_that_was_deleted_and_made_again_is_found_again(base: Path, project: Path, opener: Opener) -> None:
     workspace = Workspace([Mount.of("/workspace", project)], opener=opener)
     (project / "f").write_text("old")

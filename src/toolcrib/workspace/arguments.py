@@ -12,8 +12,8 @@ from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
 from toolcrib.workspace.mounts import HOST, Access
-from toolcrib.workspace.patterns import names_sensitive
-from toolcrib.workspace.spots import Final, Spot, spot_of
+from toolcrib.workspace.patterns import Secrets, names_sensitive
+from toolcrib.workspace.spots import Final, PathTarget, Spot, spot_of
 from toolcrib.workspace.workspace import View, Workspace
 
 Declare = Callable[[Arguments], Sequence[Target]]
@@ -44,6 +44,16 @@ def declares(here: Here, view: View, access: Access, *names: str, default: str =
     return targets
 
 
+def with_glob(target: PathTarget, glob: str, workspace: Workspace) -> PathTarget:
+    """A folder in which a glob is looked for; one that names secrets is sensitive.
+
+    A grant for the folder would cover every later look for secrets in it, so there is none.
+    """
+    if not names_sensitive(glob, workspace.rules):
+        return target
+    return replace(target, value=f"{target.value}/{glob}", marks=target.marks | {"sensitive"}, scope="")
+
+
 def declares_itself(here: Here, view: View, *names: str) -> Declare:
     """Targets of a tool that deletes or moves: a link at the end of a path is meant itself, not what it leads to."""
 
@@ -61,15 +71,18 @@ def declares_search(here: Here, view: View, default: str) -> Declare:
         workspace = here()
         target = workspace.target(_text(arguments.get("path"), default), view, Access.READ)
         glob = arguments.get("glob")
-        if isinstance(glob, str) and names_sensitive(glob, workspace.rules):
-            # A grant for the folder would cover every later search for secrets in it, so there is none.
-            value = f"{target.value}/{glob}"
-            target = replace(target, value=value, marks=target.marks | {"sensitive"}, scope="")
+        if isinstance(glob, str):
+            target = with_glob(target, glob, workspace)
         if target.spot is not None and target.spot.mount is HOST:
             target = replace(target, marks=target.marks | {"outside"})
         return [target]
 
     return targets
+
+
+def secrets_of(context: ToolContext) -> Secrets:
+    """Whether sensitive files may be included: only when the target said so and the call was permitted all the same."""
+    return Secrets.INCLUDED if "sensitive" in context.targets[0].marks else Secrets.LEFT_OUT
 
 
 def spots(context: ToolContext) -> tuple[Spot, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from toolcrib.workspace.globs import compile_glob, expand_braces, path_expression
 from toolcrib.workspace.lexical import folded
@@ -45,6 +46,13 @@ _SAMPLES = (
     ".env", ".env.local", "server.pem", "tls.key", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
     ".git-credentials", ".bash_history", "credentials", ".ssh", ".aws", ".gnupg", ".kube", "store.p12",
 )  # fmt: skip
+
+
+class Secrets(StrEnum):
+    """What happens to sensitive files on the way: left out and counted, or included because a person said so."""
+
+    LEFT_OUT = "left out"
+    INCLUDED = "included"
 
 
 @dataclass(frozen=True, slots=True)

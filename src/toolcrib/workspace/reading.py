@@ -12,6 +12,7 @@ from toolcrib.workspace.faults import told
 from toolcrib.workspace.globs import compile_glob
 from toolcrib.workspace.lines import Span, Window
 from toolcrib.workspace.mounts import HOST
+from toolcrib.workspace.patterns import Secrets
 from toolcrib.workspace.search import Ground, Query, Searched, Verified, verified
 from toolcrib.workspace.spots import Kind, Spot
 from toolcrib.workspace.tree import Entry, Walk, listing
@@ -36,9 +37,11 @@ async def list_folder(workspace: Workspace, spot: Spot, limit: int) -> tuple[lis
     return await looking(partial(_list, workspace, spot, limit))
 
 
-async def walk_folder(workspace: Workspace, spot: Spot, limit: int, glob: str | None) -> tuple[list[Entry], Walk, bool]:
+async def walk_folder(
+    workspace: Workspace, spot: Spot, limit: int, glob: str | None, secrets: Secrets
+) -> tuple[list[Entry], Walk, bool]:
     """Entries below the declared folder that fit the glob; what was left out; and whether there are more."""
-    walk = Walk(workspace.rules, "/".join(spot.parts) if spot.mount is not HOST else spot.host_path)
+    walk = Walk(workspace.rules, "/".join(spot.parts) if spot.mount is not HOST else spot.host_path, secrets)
     entries = await looking(partial(_walk, workspace, spot, walk, limit, glob))
     return entries[:limit], walk, len(entries) > limit or walk.exhausted or walk.too_deep
 

@@ -16,7 +16,8 @@ from typing import cast
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.workspace.globs import expand_braces
-from toolcrib.workspace.search import Case, Ground, Place, Query, Searched, Secrets
+from toolcrib.workspace.patterns import Secrets
+from toolcrib.workspace.search import Case, Ground, Place, Query, Searched
 
 MAX_RECORD = 1 << 20
 _CASES = {Case.SMART: "--smart-case", Case.SENSITIVE: "--case-sensitive", Case.IGNORED: "--ignore-case"}
@@ -87,7 +88,7 @@ def _excluded(query: Query, ground: Ground) -> list[str]:
 
 async def _count_sensitive(program: str, ground: Ground, operand: str, query: Query) -> int:
     """How many sensitive files were left out, by name alone: whether one of them matches must not show."""
-    if query.secrets is Secrets.SEARCHED:
+    if query.secrets is Secrets.INCLUDED:
         return 0
     wanted = [f"--iglob=**/{glob}" for glob in ground.workspace.rules.globs()]
     arguments = [*_QUIET, "--files", "--null", *wanted, "--iglob=!**/.git", "--", operand]

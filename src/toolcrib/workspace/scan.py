@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.workspace.lines import read_whole
-from toolcrib.workspace.search import Case, Ground, Place, Query, Searched, Secrets
+from toolcrib.workspace.patterns import Secrets
+from toolcrib.workspace.search import Case, Ground, Place, Query, Searched
 from toolcrib.workspace.spots import Kind
 from toolcrib.workspace.text import HEAD
 from toolcrib.workspace.tree import Walk

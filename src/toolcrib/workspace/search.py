@@ -15,7 +15,7 @@ from toolcrib.values.refusal import Refusal
 from toolcrib.workspace.globs import Matcher, compile_glob
 from toolcrib.workspace.lexical import printable
 from toolcrib.workspace.mounts import HOST, Mount
-from toolcrib.workspace.patterns import PACKAGE_STORES
+from toolcrib.workspace.patterns import PACKAGE_STORES, Secrets
 from toolcrib.workspace.spots import Kind, kind_of
 from toolcrib.workspace.workspace import Workspace
 
@@ -26,13 +26,6 @@ class Case(StrEnum):
     SMART = "smart"
     SENSITIVE = "sensitive"
     IGNORED = "ignored"
-
-
-class Secrets(StrEnum):
-    """What happens to sensitive files: left out and counted, or searched because a person said so."""
-
-    LEFT_OUT = "left out"
-    SEARCHED = "searched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +98,7 @@ class Ground:
             text = printable(path)
             if matcher is not None and not matcher.match(text):
                 return False
-            return query.secrets is Secrets.SEARCHED or not rules.is_sensitive(f"{top}/{text}")
+            return query.secrets is Secrets.INCLUDED or not rules.is_sensitive(f"{top}/{text}")
 
         return keeps
 

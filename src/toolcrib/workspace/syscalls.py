@@ -32,6 +32,8 @@ class Openat2:
 
     def __call__(self, folder: int, path: bytes, flags: int) -> int:
         """A descriptor; OSError otherwise. EAGAIN means that a rename was in the way, so it is tried again."""
+        if b"\0" in path:
+            raise OSError(errno.EINVAL, "a path cannot contain a NUL character")  # C would stop reading there
         how = self._hows.get(flags)
         if how is None:
             how = self._hows[flags] = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, self._resolve)

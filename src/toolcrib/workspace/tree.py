@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from toolcrib.workspace.lexical import printable
-from toolcrib.workspace.patterns import PathRules
+from toolcrib.workspace.patterns import PathRules, Secrets
 from toolcrib.workspace.spots import Kind, kind_of
 
 MAX_VISITED = 200_000
@@ -41,6 +41,7 @@ class Walk:
 
     rules: PathRules
     top: str
+    secrets: Secrets = Secrets.LEFT_OUT
     visited: int = 0
     hidden: int = 0
     exhausted: bool = False
@@ -73,7 +74,7 @@ class Walk:
             os.close(inner)
 
     def _is_hidden(self, path: str) -> bool:
-        if self.rules.is_sensitive(f"{self.top}/{path}"):
+        if self.secrets is Secrets.LEFT_OUT and self.rules.is_sensitive(f"{self.top}/{path}"):
             self.hidden += 1
             return True
         return False

@@ -9,11 +9,11 @@ from toolcrib.toolsets import Services
 from toolcrib.values.context import ToolContext
 from toolcrib.values.result import ToolReturn
 from toolcrib.workspace.answers import listing_answer, search_answer, tell_instructions, window_answer
-from toolcrib.workspace.arguments import AtLeast, Between, declares, declares_search, spots
+from toolcrib.workspace.arguments import AtLeast, Between, declares, declares_search, secrets_of, spots
 from toolcrib.workspace.lines import Span
 from toolcrib.workspace.mounts import Access
 from toolcrib.workspace.reading import list_folder, read_window, search_files, walk_folder
-from toolcrib.workspace.search import Case, Query, Secrets
+from toolcrib.workspace.search import Case, Query
 from toolcrib.workspace.workspace import View
 
 WINDOW, MOST_LINES = 200, 1_000
@@ -73,7 +73,7 @@ def add_list_dir(build: ToolsetBuilder, services: Services) -> None:
         (spot,) = spots(context)
         hidden = 0
         if recursive:
-            entries, walk, more = await walk_folder(here(), spot, limit, None)
+            entries, walk, more = await walk_folder(here(), spot, limit, None, secrets_of(context))
             hidden, total = walk.hidden, None
         else:
             entries, total = await list_folder(here(), spot, limit)
@@ -111,7 +111,6 @@ def add_search(build: ToolsetBuilder, services: Services) -> None:
             case: smart ignores case unless the query has capitals.
         """
         (spot,) = spots(context)
-        secrets = Secrets.SEARCHED if "sensitive" in context.targets[0].marks else Secrets.LEFT_OUT
-        wanted = Query(query, literal, glob, limit, context_lines, case, secrets, limits.search_seconds)
+        wanted = Query(query, literal, glob, limit, context_lines, case, secrets_of(context), limits.search_seconds)
         shown, found = await search_files(here(), spot, wanted)
         return search_answer(spot.shown, shown, found)

@@ -13,11 +13,11 @@ from toolcrib.values.result import ToolReturn
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
 from toolcrib.workspace.answers import fact_answer, search_answer
-from toolcrib.workspace.arguments import Between, declares_search, spots
+from toolcrib.workspace.arguments import Between, declares_search, secrets_of, spots, with_glob
 from toolcrib.workspace.lexical import shown
 from toolcrib.workspace.mounts import Access
 from toolcrib.workspace.reading import search_files, walk_folder
-from toolcrib.workspace.search import Case, Query, Secrets
+from toolcrib.workspace.search import Case, Query
 from toolcrib.workspace.workspace import PROJECT, View
 
 MATCHES, MOST_MATCHES = 50, 100
@@ -59,9 +59,8 @@ def add_search(build: ToolsetBuilder, services: Services) -> None:
             ignore_case: Take capital and small letters as the same.
         """
         (spot,) = spots(context)
-        secrets = Secrets.SEARCHED if "sensitive" in context.targets[0].marks else Secrets.LEFT_OUT
         case = Case.IGNORED if ignore_case else Case.SENSITIVE
-        wanted = Query(query, False, glob, limit, context_lines, case, secrets, limits.search_seconds)
+        wanted = Query(query, False, glob, limit, context_lines, case, secrets_of(context), limits.search_seconds)
         verified, found = await search_files(here(), spot, wanted)
         return search_answer(spot.shown, verified, found)
 
@@ -70,8 +69,9 @@ def add_glob(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
 
     def glob_targets(arguments: Arguments) -> Sequence[Target]:
-        folder, _ = _split(str(arguments["pattern"]), str(arguments.get("path") or PROJECT))
-        return [here().target(folder, View.VIRTUAL, Access.READ)]
+        folder, rest = _split(str(arguments["pattern"]), str(arguments.get("path") or PROJECT))
+        workspace = here()
+        return [with_glob(workspace.target(folder, View.VIRTUAL, Access.READ), rest, workspace)]
 
     @build.read(targets=glob_targets, category="Search", tags={"filesystem"}, aliases=("find", "workspace_glob"))
     async def glob(
@@ -89,7 +89,7 @@ def add_glob(build: ToolsetBuilder, services: Services) -> None:
         """
         (spot,) = spots(context)
         _, rest = _split(pattern, path)
-        entries, walk, more = await walk_folder(here(), spot, limit, rest)
+        entries, walk, more = await walk_folder(here(), spot, limit, rest, secrets_of(context))
         paths = [f"{spot.shown}/{entry.path}" for entry in entries]
         notes = [f"{len(paths)} paths fit {pattern}"]
         notes += ["there are more: narrow the pattern"] if more else []
