@@ -304,6 +304,56 @@ def test_a_stream_holds_back_a_bounded_amount_whatever_arrives(start: str, chunk
     stream.finish()
 
 
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [
+            "token",
+            "password",
+            "secret",
+            "=",
+            ":",
+            " ",
+            '"',
+            "'",
+            "\\",
+            "\n",
+            "://",
+            "a",
+            "@",
+            "-----",
+            "BEGIN PRIVATE",
+            " KEY",
+        ]
+        + [
+            "PRIVATE",
+            "Private-Lines: 1",
+            "eyJ",
+            "ghp_",
+            "sk-",
+            "AKIA",
+            "x7",
+            ".",
+            "-",
+            "%3A",
+            "cookie",
+            "Bearer ",
+            "value",
+            "[",
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(FRAGMENTS, st.randoms(use_true_random=False))
+def test_no_text_makes_a_rule_try_everything_in_every_way(fragments: list[str], chosen: random.Random) -> None:
+    """A rule that backtracks without bound does not fail here; it never comes back."""
+    REDACTOR.text("".join(fragments) * 300)
+    REDACTOR.text("".join(chosen.choice(fragments) for _ in range(1500)))
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(SAMPLES, max_size=6))
 def test_what_was_redacted_once_stays_as_it_is(parts: list[str]) -> None:

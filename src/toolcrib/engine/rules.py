@@ -56,7 +56,8 @@ class Rules:
                 return assigned, end
             if assigned > resume and not text.startswith(b"secret_", start):
                 return (), assigned
-        return tokens.find_token(text, start), resume
+        found = tokens.find_token(text, start)
+        return ((), found) if isinstance(found, int) else (found, end)
 
     def _take_encoded(self, text: bytes, start: int, end: int) -> Taken:
         found = encoded.find_encoded(text, start, self._has_secret)
