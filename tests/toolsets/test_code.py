@@ -167,6 +167,12 @@ async def test_a_search_takes_any_text_as_query_glob_and_path_and_none_as_an_opt
     assert os.listdir(bench.project) == ["-x"]
 
 
+@pytest.mark.parametrize("query", ["", "a\0b", "x" * 20_000])
+async def test_a_query_that_no_searcher_could_take_is_refused(bench: Bench, query: str) -> None:
+    assert (await bench.call("code.search", query=query)).reason is Reason.VALIDATION_ERROR
+    assert (await bench.call("code.search", query="a", glob="a\0b")).reason is Reason.VALIDATION_ERROR
+
+
 async def test_a_query_that_cannot_be_read_is_explained(bench: Bench) -> None:
     result = await bench.call("code.search", query="(unclosed")
     assert result.reason is Reason.VALIDATION_ERROR

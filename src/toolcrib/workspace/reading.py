@@ -48,7 +48,7 @@ async def walk_folder(
 
 async def search_files(workspace: Workspace, spot: Spot, query: Query) -> tuple[Verified, Searched]:
     """Lines below the declared folder, or in the declared file, that match; all of them read again by descriptor."""
-    query.matcher()  # a glob that cannot be read is refused before anything starts
+    query.check()
     program = ripgrep.find_ripgrep()
     if program is None:
         return await looking(partial(_scan, workspace, spot, query))

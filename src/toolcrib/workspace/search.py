@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from toolcrib.values.refusal import Refusal
+from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.workspace.globs import Matcher, compile_glob
 from toolcrib.workspace.lexical import printable
 from toolcrib.workspace.mounts import HOST, Mount
@@ -20,6 +20,7 @@ from toolcrib.workspace.spots import Kind, kind_of
 from toolcrib.workspace.workspace import Workspace
 
 SHOWN_BYTES = 500
+MAX_QUERY = 10_000
 
 
 class Case(StrEnum):
@@ -40,6 +41,13 @@ class Query:
     case: Case
     secrets: Secrets
     timeout: float
+
+    def check(self) -> None:
+        """Refuse what no searcher could be given: no pattern, a NUL, far too long, a glob that cannot be read."""
+        if not 0 < len(self.pattern) <= MAX_QUERY or "\0" in self.pattern + (self.glob or ""):
+            message = f"a query has 1 to {MAX_QUERY:,} characters, and neither it nor the glob contains a NUL"
+            raise Refusal(Reason.VALIDATION_ERROR, message)
+        self.matcher()
 
     def matcher(self) -> Matcher | None:
         """The glob as a matcher; one without a slash fits a file of that name at any depth."""
