@@ -1,0 +1,30 @@
+"""Toolsets that ship with Toolcrib: one module (or package) each, with a function `toolset(services) -> Toolset`.
+
+Here: tools, in words and arguments that a model understands, over the rooms below. Not here: whether a call is
+permitted (that is decided before a handler runs) and where a handler runs (executors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from toolcrib.ports import Artifacts
+from toolcrib.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """How much file tools put into one answer. Windows end at a line, so that the next one begins where it should."""
+
+    window_characters: int = 9_000
+    search_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What toolsets are built from. `workspace` gives the one of the run that is being served."""
+
+    workspace: Callable[[], Workspace]
+    artifacts: Artifacts
+    files: FileLimits = FileLimits()
