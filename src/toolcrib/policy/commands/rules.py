@@ -167,7 +167,7 @@ def _warnings(rules: tuple[CommandRule, ...]) -> Iterable[str]:
     for rule in rules:
         if rule.verdict is not Verdict.ALLOW or len(rule.words) > 1:
             continue
-        pattern, name = rule.pattern.strip(), program_name(rule.words[0])
+        pattern, name = rule.pattern.strip(), program_name("".join(rule.words))
         if name in _RUNS_ANYTHING:
             yield f"{pattern!r}: {name} runs whatever it is given, so a rule for it alone covers next to nothing"
         elif name in NEVER:
