@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
@@ -17,6 +16,9 @@ from toolcrib.values.permission import PermissionDecision, PermissionRequest
 from toolcrib.values.refusal import StoreError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Conflict(StoreError):
@@ -122,7 +124,7 @@ class Journal(Protocol):
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]: ...
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]: ...
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        """`tool_started` events of the session that have no terminal event."""
+        """The last `tool_started` of each call of the session that has no terminal event after it."""
         ...
 
     async def verify(self, expect: str | None) -> Verification: ...

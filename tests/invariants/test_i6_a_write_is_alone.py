@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -51,7 +52,9 @@ def tools_on(floor: Floor) -> Sequence[object]:
         await floor.work("write", label)
         return label
 
-    @tool.write(name="either.way", read_form={"type": "object", "properties": {"mode": {"const": "get"}}, "required": ["mode"]})
+    @tool.write(
+        name="either.way", read_form={"type": "object", "properties": {"mode": {"const": "get"}}, "required": ["mode"]}
+    )
     async def either(label: str, mode: str) -> str:
         """Read or write, as the arguments say."""
         await floor.work("read" if mode == "get" else "write", label)
@@ -106,7 +109,7 @@ def test_a_plan_keeps_every_call_once_in_order_with_writes_alone(lanes: list[Lan
     batches = plan(lanes)
     assert [position for batch in batches for position in batch] == list(range(len(lanes)))
     assert all(len(batch) == 1 for batch in batches for position in batch if lanes[position] is Lane.WRITE)
-    neighbours = zip(batches, batches[1:], strict=False)
+    neighbours = itertools.pairwise(batches)
     assert all(Lane.WRITE in (lanes[one.start], lanes[two.start]) for one, two in neighbours)
 
 

@@ -113,7 +113,9 @@ async def test_a_grant_ends_with_its_session(tmp_path: Path) -> None:
         ({"allowed_tools": ["look.*"]}, None),
     ],
 )
-async def test_every_tool_that_is_out_has_its_reason(tmp_path: Path, options: dict[str, list[str]], reason: str | None) -> None:
+async def test_every_tool_that_is_out_has_its_reason(
+    tmp_path: Path, options: dict[str, list[str]], reason: str | None
+) -> None:
     async with Toolcrib.open(home=tmp_path, tools=[look, look_more]) as crib, crib.run(**options) as run:  # type: ignore[arg-type]
         why = run.tools.why("look.up")
         result = await run.call("look.up", {"word": "a"})

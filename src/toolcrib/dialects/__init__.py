@@ -1,1 +1,1 @@
-"""Dialects: how tools, calls and results are written for one model or provider. One file per family; no engine, no store."""
+"""Dialects: how tools, calls and results are written for one model or provider. No engine, no store."""

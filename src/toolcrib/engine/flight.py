@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import types
 from collections.abc import Coroutine, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -13,6 +12,7 @@ from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.context import ToolContext
 from toolcrib.values.event import Draft
 from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.tool import Tool
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
@@ -22,11 +22,14 @@ T = TypeVar("T")
 
 
 class Flight:
-    """What is known of one call so far, and at the end its outcome: a value, or why there is none."""
+    """What is known of one call so far, and at the end its outcome: a value, or why there is none.
+
+    A call can be stopped only while it waits. One that never waits is never registered, timed or stopped.
+    """
 
     __slots__ = (
-        "ask", "began", "call", "call_id", "cancelled", "closed", "context", "permit", "refusal", "run", "slot", "stage",
-        "start", "stop", "task", "tries", "value",
+        "ask", "began", "call", "call_id", "cancelled", "closed", "context", "permit", "refusal", "run", "seconds",
+        "slot", "stage", "start", "stop", "task", "tries", "value",
     )  # fmt: skip
 
     def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
@@ -45,8 +48,46 @@ class Flight:
         self.closed = False
         self.stop: Refusal | None = None
         self.stage: str | None = None
+        self.seconds = 0.0
         self.ask: Decision | None = None
         self.tries = 1
+
+    async def wait(self, waiting: Waiting[None]) -> None:
+        """See an attempt that waits to its end: from now on it can be stopped, and its start has to be on record."""
+        run = self.run
+        self.task = asyncio.current_task()
+        run.flights.add(self)
+        if self.start is not None:
+            run.queue(self.start)
+            self.start = None
+        if self.seconds:
+            run.runtime.watch.start(self, self.seconds)
+        if self.stop is not None and self.task is not None:
+            self.task.cancel()
+        try:
+            await waiting
+        finally:
+            self.limit(0)
+            run.flights.discard(self)
+
+    def limit(self, seconds: float, stage: str | None = None) -> None:
+        """Enter a stage with a time limit of its own (0 = none)."""
+        if self.task is not None:
+            watch = self.run.runtime.watch
+            if self.seconds:
+                watch.done(self, self.seconds)
+            if seconds:
+                watch.start(self, seconds)
+        self.seconds = seconds
+        self.stage = stage
+
+    def overtime(self, seconds: float) -> None:
+        """The time limit of the stage this call is in has passed; a slow hook is a denial."""
+        if self.stage is None:
+            self.interrupt(Reason.TIMEOUT, f"{self.call.name} took longer than its limit of {seconds:g} s")
+        else:
+            denied = f"the hook {self.stage} did not answer within {seconds:g} s, so the call is denied"
+            self.interrupt(Reason.PERMISSION_DENIED, denied)
 
     def interrupt(self, reason: Reason, message: str) -> None:
         """Stop the call wherever it waits; the first reason stands, and a finished call is left alone."""
@@ -56,7 +97,7 @@ class Flight:
         if self.task is not None:
             self.task.cancel()
 
-    def stopped(self, stop: Refusal | asyncio.CancelledError) -> None:
+    def stopped(self, stop: BaseException) -> None:
         """Keep why there is no value: refused, stopped by a limit or an abort, or cancelled from outside."""
         if isinstance(stop, Refusal):
             self.refusal = stop
@@ -65,24 +106,6 @@ class Flight:
         else:
             self.cancelled = True
             self.refusal = Refusal(Reason.CANCELLED, f"{self.call.name} was cancelled by its caller")
-
-    def waits(self) -> None:
-        """Said before anything that may wait: only then can it be stopped, and a start has to be on record."""
-        if self.task is None:
-            self.task = asyncio.current_task()
-        if self.stop is not None:
-            raise self.stop
-        if self.start is not None:
-            self.run.queue(self.start)
-            self.start = None
-
-    def overtime(self, seconds: float) -> None:
-        """The time limit of the stage this call is in has passed; a slow hook is a denial."""
-        if self.stage is None:
-            self.interrupt(Reason.TIMEOUT, f"{self.call.name} took longer than its limit of {seconds:g} s")
-        else:
-            denied = f"the hook {self.stage} did not answer within {seconds:g} s, so the call is denied"
-            self.interrupt(Reason.PERMISSION_DENIED, denied)
 
     async def take_back(self) -> None:
         """Take back a cancellation that came too late to matter, so that it hits nothing else."""
@@ -94,10 +117,23 @@ class Flight:
             self.task.uncancel()
 
 
-class Timed(Protocol):
-    """Something that may have to wait, and whose time can run out."""
+def failure_of(error: BaseException, tool: Tool, flight: Flight) -> BaseException:
+    """What a handler raised, as the counter goes on with it: its failure in the model's words, never a traceback."""
+    if isinstance(error, (Refusal, KeyboardInterrupt)):
+        return error
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if flight.stop is not None or task is None or task.cancelling():
+            return error
+        return Refusal(Reason.INTERNAL_ERROR, f"{tool.name} failed: it cancelled itself")
+    text = str(error).strip()
+    message = f"{tool.name} failed: {type(error).__name__}" + (f": {text[:2_000]}" if text else "")
+    return Refusal(Reason.INTERNAL_ERROR, message, {"error_type": type(error).__name__})
 
-    def waits(self) -> None: ...
+
+class Timed(Protocol):
+    """Something whose time can run out."""
+
     def overtime(self, seconds: float) -> None: ...
 
 
@@ -145,7 +181,7 @@ class Watch:
 
 
 class Waiting(Generic[T]):
-    """A coroutine that was begun and now waits for something."""
+    """A coroutine that was begun and now waits for something; awaiting this goes on with it."""
 
     __slots__ = ("_for", "_work")
 
@@ -153,38 +189,26 @@ class Waiting(Generic[T]):
         self._work = work
         self._for = waits_for
 
-    async def end(self, timed: Timed, seconds: float, watch: Watch) -> T:
-        """See it to its end under a time limit."""
-        try:
-            timed.waits()
-            watch.start(timed, seconds)
-            return await _rest(self._work, self._for)
-        finally:
-            self._work.close()
-            watch.done(timed, seconds)
+    def __await__(self) -> Generator[object, object, T]:
+        """What `yield from` would do from its second step on."""
+        work, waiting = self._work, self._for
+        while True:
+            try:
+                sent = yield waiting
+            except BaseException as error:
+                step = partial(work.throw, error)
+            else:
+                step = partial(work.send, sent)
+            try:
+                waiting = step()
+            except StopIteration as done:
+                value: T = done.value
+                return value
 
 
-def promptly(work: Coroutine[object, object, T]) -> T | Waiting[T]:
-    """The value of a coroutine that never waits: it needs no time limit, and pays for none."""
+def promptly(work: Coroutine[object, object, None]) -> Waiting[None] | None:
+    """Run a coroutine as far as it goes without waiting; None when that was all of it."""
     try:
         return Waiting(work, work.send(None))
-    except StopIteration as done:
-        value: T = done.value
-        return value
-
-
-@types.coroutine
-def _rest(work: Coroutine[object, object, T], waiting: object) -> Generator[object, object, T]:
-    """Go on with a coroutine that was begun by hand: what `yield from` would do from its second step on."""
-    while True:
-        try:
-            sent = yield waiting
-        except BaseException as error:
-            step = partial(work.throw, error)
-        else:
-            step = partial(work.send, sent)
-        try:
-            waiting = step()
-        except StopIteration as done:
-            value: T = done.value
-            return value
+    except StopIteration:
+        return None

@@ -33,6 +33,11 @@ class Gate:
     grants: Grants = field(default_factory=Grants)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    def pass_through(self, slot: Slot, invocation: Invocation, flight: Flight) -> Permit | None:
+        """A permit for what policy allows outright; None for everything that needs a closer look."""
+        decision = slot.decide(invocation)
+        return Permit(invocation, decision.cite) if decision.verdict is Verdict.ALLOW and flight.ask is None else None
+
     async def permit(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit:
         """Leave to execute, or a Refusal that cites the rule."""
         decision = slot.decide(invocation)
@@ -44,7 +49,6 @@ class Gate:
             raise denial(invocation, decision)
         if (grant := self.grants.covering(run.origin.agent_id, invocation)) is not None:
             return Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
-        flight.waits()
         async with self.turn:
             return await self._ask(slot, invocation, decision, run)
 
@@ -131,7 +135,7 @@ def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run
         tool=spec.name,
         effect=invocation.effect,
         tags=spec.tags,
-        arguments=canonical(shown)[:SUMMARY_LIMIT],
+        arguments=_summary(canonical(shown)),
         targets=invocation.targets,
         dangerous=spec.dangerous,
         because=decision.because,
@@ -143,6 +147,11 @@ def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run
         cwd=run.workspace,
         network_host=next(hosts, None),
     )
+
+
+def _summary(text: str) -> str:
+    """At most a thousand characters, with a sign where there is more."""
+    return text if len(text) <= SUMMARY_LIMIT else text[: SUMMARY_LIMIT - 1] + "…"
 
 
 def request_json(request: PermissionRequest) -> JsonObject:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from toolcrib.catalog.normalise import normalise
 from toolcrib.catalog.validate import Validator
-from toolcrib.engine.bound import Cut
+from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
-from toolcrib.engine.normalise import normalise
-from toolcrib.ports import Conflict, Unit
+from toolcrib.ports import Conflict, Fenced, Unit
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
-from toolcrib.values.event import EventType, Level
+from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolResult, ToolReturn, block_text, result_json
@@ -51,14 +51,15 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     draft = run.draft(EventType.TOOL_STARTED, invocation.call_id, payload)
     if slot.write_ahead:
         return run.runtime.store.append(Unit((draft,), run.ownership))
-    flight.start = draft
+    if flight.task is None:
+        flight.start = draft
+    else:
+        run.queue(draft)
     return None
 
 
 async def recorded(start: asyncio.Future[int], flight: Flight) -> None:
     """Wait until the start is durable; a call whose start cannot be recorded does not start."""
-    if not start.done():
-        flight.waits()
     try:
         await start
     except StoreError as error:
@@ -76,17 +77,20 @@ def concluded(flight: Flight, run: Run) -> ToolReturn:
     return ToolReturn(content, returned.metadata, error)
 
 
-async def spilled(flight: Flight, bounded: Cut, run: Run) -> tuple[Block, ...]:
-    """Keep what does not fit as an artifact; when that fails, say that the rest is not available."""
+async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
+    """Bound a result for the model; the whole of it becomes an artifact, or the result says that there is none."""
+    parts = cut(content, run.runtime.bounds)
+    if parts.overflow is None:
+        return content
     put = run.runtime.store.artifacts.put(
-        bounded.overflow or (), mime_type=bounded.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
+        parts.overflow, mime_type=parts.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
     )
     storing = asyncio.ensure_future(put)
     try:
         flight.cancelled |= await unstoppable(storing)
     except (StoreError, OSError) as error:
-        return bounded.without_artifact(str(error))
-    return bounded.with_artifact(storing.result().artifact_id)
+        return parts.without_artifact(str(error))
+    return parts.with_artifact(storing.result().artifact_id)
 
 
 def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: Run) -> tuple[ToolResult, Unit]:
@@ -105,8 +109,14 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     return result, Unit((*drafts[:-1], *emitted, end), run.ownership, tuple(context.documents or ()))
 
 
-def unrecorded(result: ToolResult, error: StoreError) -> ToolResult:
-    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record."""
+def unrecorded(result: ToolResult, error: StoreError, run: Run) -> ToolResult:
+    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record.
+
+    If the session has another owner by now, the late result becomes a note for it.
+    """
+    if isinstance(error, Fenced):
+        late = run.draft(EventType.NOTE, result.call_id, {"late_result": result_json(result)}, Level.WARNING)
+        run.runtime.store.queue(Unit((late,)))
     message = f"the result of {result.name} could not be recorded ({error}); whether it took effect is unknown"
     failure = ToolError(Reason.STORAGE_ERROR, message)
     return replace(result, content=(Text(message),), reason=failure.code, error=failure)

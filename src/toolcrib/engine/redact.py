@@ -101,7 +101,13 @@ class Redactor:
         return True
 
     def _is_plain_name(self, name: str) -> bool:
-        plain = len(name) < 64 and name.isascii() and kind_of(name.encode()) is None and not self.text(name)[1]
+        plain = (
+            len(name) < 64
+            and name.isascii()
+            and name != "value"
+            and kind_of(name.encode()) is None
+            and not self.text(name)[1]
+        )
         if plain and len(self._plain_names) < _MOST_NAMES:
             self._plain_names.add(name)
         return plain

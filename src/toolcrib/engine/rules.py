@@ -54,7 +54,8 @@ class Rules:
             assigned = assignments.find_assignment(text, start)
             if not isinstance(assigned, int):
                 return assigned, end
-            resume = assigned
+            if assigned > resume and not text.startswith(b"secret_", start):
+                return (), assigned
         return tokens.find_token(text, start), resume
 
     def _take_encoded(self, text: bytes, start: int, end: int) -> Taken:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
@@ -12,7 +12,7 @@ from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.settle import settle
 from toolcrib.engine.turn import take_turn
-from toolcrib.ports import RunClosed, RunOpened, Unit
+from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
 from toolcrib.values.call import Invocation, Permit, ToolCall
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, EventType, Level
@@ -91,17 +91,12 @@ class Run:
         call_id = call.id
         if call_id is None or call_id in self._ids:
             call_id = self.runtime.ids.new("call")
-        flight = Flight(call, call_id, self.runtime.clock.monotonic(), self)
-        self.flights.add(flight)
-        return flight
+        return Flight(call, call_id, self.runtime.clock.monotonic(), self)
 
     def check_alive(self, call: ToolCall) -> None:
         """Refuse what must not start: after an abort, beyond the budget, or under an id that was used before."""
-        root = self.root
-        if root.aborted is not None or self.aborted is not None:
-            raise Refusal(
-                Reason.ABORTED, f"the run was aborted before this call started: {self.aborted or root.aborted}"
-            )
+        self.check_running()
+        root = self if self.parent is None else self.root
         if call.id is not None:
             self._remember(call.id)
         root.calls += 1
@@ -128,15 +123,14 @@ class Run:
             raise Refusal(Reason.CONTRACT_DRIFT, message, {"was": slot.tool.fingerprint, "is": current.fingerprint})
 
     def take(self, slot: Slot) -> None:
-        """Spend from the tool's rate limit."""
-        bucket = slot.bucket
-        if bucket is not None and (wait := bucket.take(self.runtime.clock.monotonic())):
-            rate = bucket.rate
-            raise Refusal(
-                Reason.RATE_LIMITED,
-                f"{slot.tool.name} may be called {rate.max_calls} times in {rate.per_seconds:g} s; try again in {wait:.1f} s",
-                {"retry_after": round(wait, 3)},
-            )
+        """Spend from every rate limit of the tool, or from none of them."""
+        for bucket in slot.buckets:
+            if wait := bucket.take(self.runtime.clock.monotonic()):
+                for other in slot.buckets[: slot.buckets.index(bucket)]:
+                    other.give_back()
+                allowed = f"{bucket.rate.max_calls} times in {bucket.rate.per_seconds:g} s"
+                message = f"{slot.tool.name} may be called {allowed}; try again in {wait:.1f} s"
+                raise Refusal(Reason.RATE_LIMITED, message, {"retry_after": round(wait, 3)})
 
     def context(self, permit: Permit) -> ToolContext:
         invocation = permit.invocation
@@ -172,11 +166,6 @@ class Run:
             lingering.add_done_callback(lambda _: self.lane.leave(lane))
         else:
             self.lane.leave(lane)
-
-    def landed(self, flight: Flight) -> None:
-        """The call is over: from here on nothing stops it."""
-        self.flights.discard(flight)
-        flight.closed = True
 
     # What a handler asks of a run, through its context.
 
@@ -235,7 +224,10 @@ class Run:
         kind = EventType.RUN_CANCELLED if self.aborted else EventType.RUN_COMPLETED
         draft = self.draft(kind, None, {"end_reason": self.end_reason, "calls": self.calls})
         row = RunClosed(self.origin.run_id, self.end_reason, self.runtime.clock.now())
-        await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        try:
+            await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        except Fenced:
+            return  # the session has another owner, who will say how it went on
 
     @property
     def _portal(self) -> BlockingPortal:

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from toolcrib.engine import watchers
-from toolcrib.engine.bound import cut
-from toolcrib.engine.flight import Flight, Waiting, promptly
-from toolcrib.engine.record import concluded, conflicted, finished, recorded, spilled, started, unrecorded, unstoppable
+from toolcrib.engine.bound import is_short
+from toolcrib.engine.flight import Flight, failure_of, promptly
+from toolcrib.engine.record import bounded, concluded, conflicted, finished, recorded, started, unrecorded, unstoppable
 from toolcrib.ports import Conflict
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.refusal import Refusal, StoreError
@@ -23,7 +23,10 @@ MAX_TRIES = 3
 
 async def settle(call: ToolCall, run: Run) -> ToolResult:
     """Take one call to its one durable result, aborted or not."""
-    flight = await _attempt(call, run)
+    flight = run.board(call)
+    attempt = promptly(_attempt(call, flight, run))
+    if attempt is not None:
+        await flight.wait(attempt)
     return await _finish(flight, run)
 
 
@@ -31,13 +34,11 @@ async def skip(call: ToolCall, run: Run, refusal: Refusal) -> ToolResult:
     """Give a call that must not start its one result."""
     flight = run.board(call)
     flight.refusal = refusal
-    run.landed(flight)
     return await _finish(flight, run)
 
 
-async def _attempt(call: ToolCall, run: Run) -> Flight:
+async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
     """Prove, permit and execute one call; whatever stops it becomes a value here."""
-    flight = run.board(call)
     try:
         run.check_alive(call)
         slot = flight.slot = run.tools.require(call.name)
@@ -46,14 +47,15 @@ async def _attempt(call: ToolCall, run: Run) -> Flight:
         invocation = slot.invoke(call, flight.call_id)
         if slot.before:
             await watchers.before(slot, invocation, flight, run)
-        permit = flight.permit = await run.gate.permit(slot, invocation, flight, run)
+        permit = flight.permit = run.gate.pass_through(slot, invocation, flight) or await run.gate.permit(
+            slot, invocation, flight, run
+        )
         flight.value = await _execute(permit, slot, flight, run)
     except (Refusal, asyncio.CancelledError) as stop:
         flight.stopped(stop)
-    run.landed(flight)
+    flight.closed = True
     if flight.stop is not None:
         await flight.take_back()
-    return flight
 
 
 async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> object:
@@ -61,17 +63,16 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
     context = flight.context = run.context(permit)
     lane = run.lane_for(permit.invocation, slot, context)
     if lane is not None and not run.lane.try_enter(lane):
-        flight.waits()
         await run.lane.enter(lane)
     try:
         run.check_running()
         start = started(permit, slot, flight, run)
         if start is not None:
             await recorded(start, flight)
-        value = promptly(run.runtime.executor.execute(permit, context))
-        if isinstance(value, Waiting):
-            value = await value.end(flight, slot.timeout, run.runtime.watch)
-        return value
+        flight.limit(slot.timeout)
+        return await run.runtime.executor.execute(permit, context)
+    except BaseException as error:
+        raise failure_of(error, slot.tool, flight) from error
     finally:
         run.leave(lane, context)
 
@@ -79,8 +80,9 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
 async def _finish(flight: Flight, run: Run) -> ToolResult:
     """Redact, bound and record the one result; nothing can cancel this, and what watches comes after."""
     returned = concluded(flight, run)
-    bounded = cut(returned.content, run.runtime.bounds)
-    content = bounded.content if bounded.overflow is None else await spilled(flight, bounded, run)
+    content = returned.content
+    if not is_short(content, run.runtime.bounds):
+        content = await bounded(flight, content, run)
     result, unit = finished(flight, returned, content, run)
     try:
         record = run.runtime.store.append(unit)
@@ -91,7 +93,7 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
         await _again(flight, conflict, run)
         return await _finish(flight, run)
     except StoreError as error:
-        result = unrecorded(result, error)
+        result = unrecorded(result, error, run)
     if flight.cancelled:
         raise asyncio.CancelledError
     slot, permit = flight.slot, flight.permit
@@ -111,5 +113,5 @@ async def _again(flight: Flight, conflict: Conflict, run: Run) -> None:
     context = flight.context = run.context(permit)
     try:
         flight.value = await run.runtime.executor.execute(permit, context)
-    except (Refusal, asyncio.CancelledError) as stop:
-        flight.stopped(stop)
+    except (Exception, asyncio.CancelledError) as error:
+        flight.stopped(failure_of(error, permit.invocation.tool, flight))

@@ -161,11 +161,11 @@ def block_json(block: Block) -> JsonObject:
 
 def result_json(result: ToolResult) -> JsonObject:
     """A result as it is stored and sent: the shape other programs read."""
-    error = result.error
+    error, content = result.error, result.content
     return {
         "call_id": result.call_id,
         "name": result.name,
-        "content": [block_json(block) for block in result.content],
+        "content": [block_json(content[0])] if len(content) == 1 else [block_json(block) for block in content],
         "reason": result.reason.value if result.reason else None,
         "error": None
         if error is None

@@ -5,22 +5,30 @@ from __future__ import annotations
 import re
 
 from toolcrib.engine.secrets.find import BEHIND, LOOK, Find
-from toolcrib.engine.secrets.names import KEYWORDS, kind_of
+from toolcrib.engine.secrets.names import OTHERS, PASSWORDS, kind_of
 from toolcrib.engine.secrets.values import Style
 from toolcrib.engine.secrets.written import QUOTE, value_at
 
 _PAIR = rb"%b?,?\s{0,40}%b?[Vv]alue%b?\s{0,4}[:=]" % (QUOTE, QUOTE, QUOTE)
 _SIGN = rb"%b?[\])]?[ \t]{0,8}(?::=|=>|={1,3}|!={1,2}|:|%%3[DdAa])" % QUOTE
-_BETWEEN = rb"(?:(?:%b|%b)(?:[ \t]{0,8}[|>][+-]?[ \t]?\r?\n)?[ \t]{0,40}|>| )" % (_PAIR, _SIGN)
+_BETWEEN = rb"(?:(?:%b|%b)(?:[ \t]{0,8}[|>][+-]?[ \t]?\r?\n)?[ \t]{0,40}%b|>| )"
+_FOUND = _BETWEEN % (_PAIR, _SIGN, rb"(?:\[\s{0,8})?")
+_MEANT = _BETWEEN % (_PAIR, _SIGN, rb"(?:\[\s{0,8}(?=[\"'`\\]))?")  # what re2 cannot say: a list of quoted values
 _AUTH = rb"%b?[ \t]{0,4}[:=][ \t]{0,4}" % QUOTE
-HEAD = rb"(?i:%b)[A-Za-z0-9_.-]{0,32}%b[^\s]|(?i:_?auth)%b[^\s]" % (KEYWORDS, _BETWEEN, _AUTH)
+_VALUE = rb"(?:%b[^\r\n]{%d}|[^\s\"'`]{%d})"
+HEAD = rb"(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b|(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b|(?i:_?auth(?:orization)?)%b[^\s]" % (
+    *(PASSWORDS, _FOUND, _VALUE % (QUOTE, 4, 4)),
+    *(OTHERS, _FOUND, _VALUE % (QUOTE, 6, 6)),
+    _AUTH,
+)
 FIRST = frozenset(b"_pstcaemdljhwPSTCAEMDLJHW")
 
 _HEAD = re.compile(
-    rb"(?:(?i:%b)[A-Za-z0-9_.-]{0,32}?(?=%b[^\s])|(?i:_?auth)(?=%b[^\s]))(?P<sign>%b)"
-    % (KEYWORDS, _BETWEEN, _AUTH, _BETWEEN)
+    rb"(?:(?i:%b|%b)[A-Za-z0-9_.-]{0,32}?(?=%b[^\s])|(?i:_?auth(?:orization)?)(?=%b[^\s]))(?P<sign>%b)"
+    % (PASSWORDS, OTHERS, _MEANT, _AUTH, _MEANT)
 )
 _NAME_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+_DIGITS = b"0123456789"
 _LONGEST_NAME = 64
 _SETTERS = (b"export", b"set", b"env", b"arg", b"-e", b"--env", b"declare -x", b"setx", b"#", b"//", b"+", b"-", b">")
 
@@ -32,7 +40,7 @@ def find_assignment(text: bytes, start: int) -> tuple[Find, ...] | int:
         return start + 1
     name_start = _name_start(text, start)
     name, sign = text[name_start : match.start("sign")], match["sign"]
-    kind = kind_of(name)
+    kind = kind_of(name.rstrip(_DIGITS))
     style = _style(text, name_start, name, sign) if kind else None
     if kind is None or style is None:
         return match.end()
@@ -52,6 +60,8 @@ def _name_start(text: bytes, start: int) -> int:
 def _style(text: bytes, name_start: int, name: bytes, sign: bytes) -> Style | None:
     """How the value is written, from the name, the sign and what stands before; None when nothing is assigned."""
     before = text[max(0, name_start - 1) : name_start]
+    if before == b":" and text.endswith(b"[REDACTED:", 0, name_start):
+        return None
     if sign == b" ":
         if name.startswith(b"-") or _is_netrc(text, name_start):
             return Style.SETTING
@@ -67,11 +77,11 @@ def _style(text: bytes, name_start: int, name: bytes, sign: bytes) -> Style | No
 
 
 def _is_setting(text: bytes, name_start: int, name: bytes) -> bool:
+    """Whether the name stands where settings stand: at the start of a line, or after `export` and its like."""
     if name.isupper() or name.startswith(b"-"):
         return True
-    line = text[max(0, name_start - BEHIND) : name_start]
-    line = line[max(line.rfind(b"\n"), line.rfind(b"\\n") + 1) + 1 :]
-    return not line.strip(b"\"'") or line.rstrip(b" \t\"'").lower().endswith(_SETTERS)
+    before = text[max(0, name_start - 16) : name_start].rstrip(b"\"'")
+    return not before or before.endswith((b"\n", b"\\n")) or before.rstrip(b" \t").lower().endswith(_SETTERS)
 
 
 def _is_netrc(text: bytes, name_start: int) -> bool:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 WIDTH = 64  # of a longer run of unseen characters the rest stays: it no longer reads as one word
 
-_UNSEEN = re.compile(
-    rb"\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad|\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|[()][A-Z0-9])"
-)
+_ZERO_WIDTH = rb"\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad"
+_COLOUR = rb"\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|[()][A-Z0-9])"
+_ONE = rb"%b|%b" % (_ZERO_WIDTH, _COLOUR)
+_UNSEEN = re.compile(_ONE)
+_RUN = re.compile(rb"(?:%b)++" % _ONE)
 _LONGEST = 32
 
 
@@ -34,16 +36,17 @@ class Reading:
             self._run = 0 if raw else self._run
             return
         pieces = [self.text]
-        at, size = 0, len(self.text)
-        for match in _UNSEEN.finditer(raw):
-            low, high = match.span()
-            self._run = high - low + (self._run if low == at else 0)
-            if self._run <= WIDTH:
-                pieces.append(raw[at:low])
-                size += low - at
-                self.unseen.append((size, match[0]))
-                at = high
-        self._run = self._run if at == len(raw) else 0
+        at, size, trailing = 0, len(self.text), 0
+        for match in _RUN.finditer(raw):
+            start, end = match.span()
+            run = self._run if start == 0 else 0
+            trailing = run + end - start if end == len(raw) else 0
+            end = start + _fitting(match[0], WIDTH - run)
+            pieces.append(raw[at:start])
+            size += start - at
+            self.unseen.append((size, raw[start:end]))
+            at = end
+        self._run = trailing
         self.text = b"".join((*pieces, raw[at:]))
 
     def written(self, start: int, end: int) -> bytes:
@@ -70,6 +73,16 @@ class Reading:
         """Drop what has been dealt with."""
         self.text = self.text[before:]
         self.unseen = [(offset - before, removed) for offset, removed in self.unseen if offset >= before]
+
+
+def _fitting(run: bytes, room: int) -> int:
+    """How many bytes of a run of unseen characters fit into the room, without parting one."""
+    if len(run) <= room:
+        return len(run)
+    end = 0
+    while (match := _UNSEEN.match(run, end)) and match.end() <= room:
+        end = match.end()
+    return end
 
 
 def complete(raw: bytes) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-KEYWORDS = (
-    rb"pass(?:w(?:or)?d|wort|phrase|code)?|pwd|secret|token|credential|authorization|"
-    rb"(?:api|access|auth|account|private|secret|encryption|signing|master|shared|subscription|service|storage|client|app"
-    rb"|admin|deploy|license|session|consumer|jwt|hmac|ssh|webhook|application)[_. -]?key"
+PASSWORDS = rb"pass(?:w(?:or)?d|wort|phrase|code)?|pwd"
+OTHERS = (
+    rb"secret|token|credential|(?:api|access|auth|account|private|secret|encryption|signing|master|shared"
+    rb"|subscription|service|storage|client|app|admin|deploy|license|session|consumer|jwt|hmac|ssh|webhook|application)"
+    rb"[_. -]?key"
 )
 
 _WORD = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

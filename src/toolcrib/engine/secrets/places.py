@@ -16,8 +16,9 @@ _BEGIN = rb"BEGIN%b(?:[A-Z0-9]{1,12}%b){0,3}PRIVATE%bKEY" % (_GAP, _GAP, _GAP)
 _USER = rb"[^\s/?#@:\"'<>\\%%]{0,64}"
 _PLACES: dict[str, bytes] = {
     "block": _BEGIN + rb"|Private-Lines: [0-9]{1,3}",
-    "address": rb"://%b:[^\s\"'<>\\]{1,128}@|://[A-Za-z0-9_.~-]{20,80}@" % _USER,
-    "escaped": rb"(?i:%%3A%%2F%%2F)%b(?i:%%3A)[^\s\"'<>\\]{1,96}(?i:%%40)" % _USER,
+    "address": rb"://%b:(?:[^\s/?#\"'<>\\0-9]|[0-9]{1,5}[^\s/?#\"'<>\\0-9,;)\].]|[0-9]{6})|://[A-Za-z0-9_.~-]{20,80}@"
+    % _USER,
+    "escaped": rb"(?i:%%3A%%2F%%2F)%b(?i:%%3A)[^\s\"'<>\\%%]" % _USER,
     "bearer": rb"(?i:bearer)(?: |%20|\+|\\u0020){1,3}[A-Za-z0-9._~+/-]{8}",
     "basic": rb"(?i:basic)(?: |%20){1,3}[A-Za-z0-9+/]{6}",
     "cookie": rb"(?i:cookie)\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?[A-Za-z0-9_.-]{1,64}=[^\s;,\"']{4}",
@@ -31,9 +32,10 @@ FIRST = frozenset(b"BP:%bcCsrmiIwW?& \t\n\r\f\v")
 
 _PLACE = re.compile(b"|".join(b"(?P<%b>%b)" % (name.encode(), place) for name, place in _PLACES.items()))
 _BREAK = rb"(?:\s|\\[nrt]|[\"'+>|#,*]|%0[AaDd])"
-_BODY = re.compile(
-    rb"(?:%b(?:%bBLOCK)?[ -]{0,6}|Private-Lines: [0-9]+)%b{0,64}(?:[A-Za-z-]{4,24}: ?[^\r\n\\]{0,120}%b{1,8}){0,4}"
-    rb"(?:[A-Za-z0-9+/=]{16}|[A-Za-z0-9+/=]{4,15}%b{0,8}(?:-{2,5} ?END|\Z))" % (_BEGIN, _GAP, _BREAK, _BREAK, _BREAK)
+_BODY = re.compile(  # nothing here gives back what it took: a text made of headers would else be tried in every way
+    rb"(?:%b(?:%bBLOCK)?[ -]{0,6}+|Private-Lines: [0-9]++)%b{0,64}+"
+    rb"(?:[A-Za-z-]{4,24}+: ?[^\r\n\\]{0,120}+(?:\s|\\[nr]){1,8}+){0,4}+"
+    rb"(?:[A-Za-z0-9+/=]{16}|[A-Za-z0-9+/=]{4,15}+%b{0,8}+(?:-{2,5} ?END|\Z))" % (_BEGIN, _GAP, _BREAK, _BREAK)
 )
 _BLOCK_STOP = stop_at(
     rb"(?P<closing>-{2,5} ?END[^\r\n\"'<>]{0,60}?KEY(?:%bBLOCK)?[ -]{0,6}|Private-MAC: [0-9a-f]{40,64})"

@@ -48,7 +48,7 @@ TOKENS = (
     Token("google_oauth_token", b"ya29[.]", _DOT, 16),
     Token("google_oauth_secret", b"GOCSPX-", _URL, 16, 28),
     Token("google_refresh_token", b"1//0", _URL, 24, bounded=True),
-    Token("aws_access_key_id", b"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])", _UPPER, 16, 16, bounded=True),
+    Token("aws_access_key_id", b"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])", _UPPER, 16, 16),
     Token("aws_bedrock_key", b"ABSK", b"A-Za-z0-9+/=", 60),
     Token("azure_client_secret", b"[0-9]Q~", b"A-Za-z0-9_.~-", 24, 31),
     Token("sendgrid_key", b"SG[.]", _DOT, 20, 66, bounded=True, mixed=True),

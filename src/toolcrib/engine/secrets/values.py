@@ -39,14 +39,19 @@ _REFERENCE = re.compile(
 )
 _TEMPLATE = re.compile(rb"\$?\{\{?[^{}]{1,80}\}\}?|\$[A-Za-z_]\w*|%[sdrv]|<[^<>]{1,40}>")
 _WORDLIKE = re.compile(rb"[A-Za-z]+(?:[ _.:/-]{1,2}[A-Za-z]+)*[_.:/-]?")
+_LETTERS = re.compile(rb"[A-Za-z]+")
 _DIGITS = re.compile(rb"[0-9]{0,2}\Z")
 _EDGES = re.compile(rb"[a-z][A-Z]|[A-Z][a-z]")
 
 
 def is_secret(kind: str, value: bytes, style: Style) -> bool:
     """Whether `value`, written in that style beside the name of that kind of secret, is one."""
-    least = 4 if kind == "password" else 8
-    if len(value) < least or _PLACEHOLDER.match(value) or _REFERENCE.match(value):
+    if kind == "password":
+        if len(value) < 4:
+            return False
+    elif len(value) < 8 or (len(value) < 12 and value.isalpha()):
+        return False
+    if _PLACEHOLDER.match(value) or _REFERENCE.match(value):
         return False
     if b"{" in value or b"$" in value or b"%" in value or b"<" in value:
         rest = _TEMPLATE.sub(b"", value)
@@ -70,7 +75,9 @@ def _is_wordlike(value: bytes) -> bool:
     match = _WORDLIKE.match(value)
     if match is None or match.end() != len(value):
         return False
-    longest = max(value.replace(b"-", b" ").replace(b"_", b" ").replace(b".", b" ").split() or [b""], key=len)
+    if len(value) < 16:
+        return True
+    longest = max(_LETTERS.findall(value), key=len)
     return len(longest) < 32 and (len(longest) < 16 or len(_EDGES.findall(longest)) * 3 < len(longest))
 
 
