@@ -56,8 +56,10 @@ def _keep(server: socket.socket, takes: int, alone: bool) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         adopt_orphans()
-        word, descriptors, _, _ = socket.recv_fds(server, 1, FILES + 8, socket.MSG_CMSG_CLOEXEC)
+        word, descriptors, _, _ = socket.recv_fds(server, 1, FILES + 8)
         server.close()
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # recv_fds cannot ask for that itself
         if word:
             os.write(takes, b"+")
             os.close(takes)
