@@ -21,7 +21,7 @@ def start_refusal(step: str, number: int | None, text: str, job: Job) -> Refusal
     if step != "exec":
         return Refusal(Reason.INTERNAL_ERROR, f"{program} was not started ({step}): {text}", details)
     match number:
-        case errno.ENOENT:
+        case errno.ENOENT | errno.ENOTDIR:
             # The file was found before: what is missing is the interpreter of a script, or it vanished meanwhile.
             what = f"{job.executable} is gone, or the interpreter in its first line does not exist"
             return Refusal(Reason.FILE_NOT_FOUND, f"{program} was not started: {what}", details)

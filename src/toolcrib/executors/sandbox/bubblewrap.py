@@ -32,6 +32,8 @@ class Bubblewrap:
 
     def confine(self, bounds: Bounds, cwd: str) -> Confinement:
         """The words that put a command inside the bounds."""
+        if not os.path.isdir(self.etc):  # folders for temporary files are swept now and then
+            _copy_etc(os.path.dirname(self.etc))
         words = [self.program, *_fixed_part(self.nesting)]
         if bounds.network is Network.ON:
             words.append("--share-net")

@@ -34,10 +34,18 @@ async def run_job(services: CommandServices, context: ToolContext, job: Job) -> 
                 context.partial(output_text(out.text(), err.text(), services.shown))
                 raise
         artifacts = await _artifacts(services, context, ended, spools)
-        return answer(ended, explain(ended), artifacts, services.shown)
+        return answer(ended, _explained(job, ended), artifacts, services.shown)
     finally:
         for spool in spools:
             spool.close()
+
+
+def _explained(job: Job, ended: Ended) -> str:
+    """How it ended; when the sandbox itself failed, that it was not the command."""
+    prefix = () if job.confinement is None else job.confinement.prefix
+    if prefix and ended.code == 1 and ended.stderr.head.startswith(b"bwrap: "):
+        return "The sandbox could not start the command; `toolcrib doctor --sandbox` says what is wrong."
+    return explain(ended)
 
 
 def job_of(services: CommandServices, target: CommandTarget, timeout: float, stdin: bytes | Stdin = Stdin.EMPTY) -> Job:
