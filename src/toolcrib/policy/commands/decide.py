@@ -40,12 +40,12 @@ def _covered(rules: CommandRules, command: Command) -> Decision:
     """ALLOW by the first rule that covers the command, else ASK with the nearest rule's objection."""
     if hidden := hidden_character(command.words[0]):
         return _asks(f"the name of the program holds the invisible character {hidden}")
-    if command.whence is Whence.NOWHERE:
-        return Decision(
-            Verdict.ALLOW, "default", "shipped", f"there is no program {command.words[0]!r}, so nothing can run"
-        )
+    named = _named(rules, command)
+    if command.whence is Whence.NOWHERE and named and "/" not in command.words[0]:
+        because = f"there is no program {command.words[0]!r}, so nothing can run"
+        return Decision(Verdict.ALLOW, "default", "shipped", because)
     objections: list[str] = []
-    for rule in _named(rules, command):
+    for rule in named:
         objection = rule.objection(command)
         if objection is None:
             return rule.decision()

@@ -72,7 +72,7 @@ class CommandRule:
             return f"{command.program} is never pre-approved"
         if (objection := self._program_objection(command)) is not None:
             return objection
-        if command.words[1:] == self.words[1:] and not command.globs:
+        if command.words[1:] == self.words[1:] and not command.globs and not names_of(command) & WRAPPERS:
             return None
         if len(self.words) == 1 and not self.flags and command.program not in PROFILES:
             return f"nothing is known about {command.program}; name the whole command in the rule"

@@ -30,6 +30,7 @@ async def run_job(services: CommandServices, context: ToolContext, job: Job) -> 
             try:
                 ended = await process.finish(job.timeout)
             except asyncio.CancelledError:
+                await process.kill()
                 out, err = process.output
                 context.partial(output_text(out.text(), err.text(), services.shown))
                 raise

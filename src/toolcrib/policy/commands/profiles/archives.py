@@ -11,34 +11,42 @@ from toolcrib.policy.commands.profile import Operands, Parsed, Profile, flags
 _RUNS = "runs a program"
 
 
-def _lists_only(parsed: Parsed) -> str | None:
+def _stays_here(parsed: Parsed) -> str | None:
     names = [*parsed.of("-f", "--file"), *parsed.operands]
     if any(":" in name for name in names):
         return "a name with a colon is an archive on another machine"
     return None
 
 
-_TAR = Profile(
+_TAR_HAZARDS = {
+    **dict.fromkeys(("-I", "--use-compress-program", "--to-command", "--checkpoint-action", "--rmt-command"), _RUNS),
+    **dict.fromkeys(("--rsh-command", "-F", "--info-script", "--new-volume-script"), _RUNS),
+    "-c": "writes an archive",
+    "--create": "writes an archive",
+    "-x": "writes every file that the archive names",
+    "--extract": "writes every file that the archive names",
+    "-C": "works in another folder",
+    "-P": "keeps absolute names",
+    "-T": "reads a file of names",
+}
+_TAR_LIST = Profile(
     flags(
-        "-t -v -f=< -z -j -J --list --verbose --file=< --gzip --bzip2 --xz --zstd --wildcards"
-        " --no-wildcards --force-local",
-        "--exclude= --full-time --numeric-owner --help --version",
+        "-v -f=< -z -j -J --verbose --file=< --gzip --bzip2 --xz --zstd --wildcards --no-wildcards --force-local",
+        "--exclude= --full-time --numeric-owner",
     ),
-    Operands.TEXT,
-    hazards={
-        **dict.fromkeys(
-            ("-I", "--use-compress-program", "--to-command", "--checkpoint-action", "--rmt-command"), _RUNS
-        ),
-        **dict.fromkeys(("--rsh-command", "-F", "--info-script", "--new-volume-script"), _RUNS),
-        "-c": "writes an archive",
-        "--create": "writes an archive",
-        "-x": "writes every file that the archive names",
-        "--extract": "writes every file that the archive names",
-        "-C": "works in another folder",
-        "-P": "keeps absolute names",
-        "-T": "reads a file of names",
+    Operands.READS,
+    hazards=_TAR_HAZARDS,
+    check=_stays_here,
+)
+# Which word says what tar does depends on its place: only forms whose first word is known to list are harmless.
+_LISTING = [f"{verbose}{packed}" for verbose in ("", "v") for packed in ("", "z", "j", "J")]
+_TAR = Profile(
+    flags("--help --version"),
+    subcommands={
+        **{f"{dash}t{how}f": _TAR_LIST for dash in ("-", "") for how in (*_LISTING, "zv", "jv", "Jv")},
+        **dict.fromkeys(("-t", "-tv", "--list"), _TAR_LIST),
     },
-    check=_lists_only,
+    hazards=_TAR_HAZARDS,
 )
 _GZIP_LOOK = Profile(flags("-l -t -v -q --list --test --verbose --quiet"), Operands.READS)
 _UNZIP_LIST = Profile(

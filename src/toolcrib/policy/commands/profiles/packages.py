@@ -222,6 +222,10 @@ PROFILES: Mapping[str, Profile] = {
     **dict.fromkeys(
         ("apt", "apt-get", "dnf", "yum", "apk", "brew", "pacman", "gem", "bundle", "composer", "poetry"), _WITH_VERSION
     ),
-    "env": Profile(flags("--version --help"), hazards={"-S": "runs what it is given"}),
+    "env": Profile(
+        flags("--version --help"),
+        hazards={"-S": "runs what it is given"},
+        check=lambda parsed: "it prints the environment",
+    ),
     "xargs": Profile(flags("--version --help"), hazards={"-a": "reads a file"}),
 }
