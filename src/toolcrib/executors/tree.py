@@ -1,0 +1,85 @@
+"""The descendants of a process: found, counted, weighed, and ended to the last one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def descendants(pid: int | str = "self") -> list[int]:
+    """Every descendant the kernel knows of, parents before children."""
+    found: list[int] = []
+    waiting: list[int | str] = [pid]
+    while waiting:
+        children = _children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def memory(pids: list[int]) -> int:
+    """Bytes of memory that these processes hold together; shared pages count once per process."""
+    return sum(map(_resident, pids))
+
+
+def kill_descendants(deadline: float) -> int:
+    """Kill and reap until none is left or the deadline passes; gives how many are still there."""
+    while True:
+        alive = descendants()
+        for pid in alive:
+            _kill(pid)
+        if _reap_all() or time.monotonic() > deadline:
+            return len(descendants())
+        time.sleep(0.005)
+
+
+def kill_namespace(deadline: float) -> None:
+    """As the first process of a namespace: kill everything else in it."""
+    while True:
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        if _reap_all() or time.monotonic() > deadline:
+            return
+        time.sleep(0.005)
+
+
+def _children(pid: int | str) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as children:
+                found += map(int, children.read().split())
+    except OSError:
+        return found  # it ended meanwhile
+    return found
+
+
+def _resident(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm") as statm:
+            return int(statm.read().split()[1]) * PAGE
+    except OSError:
+        return 0  # it ended meanwhile
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _reap_all() -> bool:
+    """Collect every child that has ended; True when there is none left at all."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return True
+        if pid == 0:
+            return False

@@ -1,0 +1,62 @@
+"""What rules say about the commands a call would run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolcrib.policy.commands.command import Command, CommandTarget, Whence
+from toolcrib.policy.commands.denied import is_denied
+from toolcrib.policy.commands.rules import CommandRule, CommandRules
+from toolcrib.policy.commands.words import hidden_character
+from toolcrib.policy.verdict import Decision, Verdict
+from toolcrib.values.target import Target
+
+
+def decide_commands(rules: CommandRules, targets: Sequence[Target]) -> Decision | None:
+    """The decision about every command among the targets; None when a call runs no command.
+
+    It is the whole decision about the command: an ALLOW comes from an operator's rule that names it. What other rules
+    and marked targets say is to be combined with it, strictest first.
+    """
+    found = [_decide(rules, target) for target in targets if isinstance(target, CommandTarget)]
+    return max(found, key=lambda decision: decision.verdict) if found else None
+
+
+def _decide(rules: CommandRules, target: CommandTarget) -> Decision:
+    for rule in rules.saying(Verdict.DENY):
+        if is_denied(target, rule):
+            return rule.decision()
+    for rule in rules.saying(Verdict.ASK):
+        if is_denied(target, rule):
+            return rule.decision()
+    if target.trouble:
+        return _asks(f"the command cannot be checked part by part: {target.trouble}")
+    covered = [_covered(rules, command) for command in target.commands]
+    doubt = next((decision for decision in covered if decision.verdict is not Verdict.ALLOW), None)
+    return doubt or (covered[0] if covered else _asks("it names no command"))
+
+
+def _covered(rules: CommandRules, command: Command) -> Decision:
+    """ALLOW by the first rule that covers the command, else ASK with the nearest rule's objection."""
+    if hidden := hidden_character(command.words[0]):
+        return _asks(f"the name of the program holds the invisible character {hidden}")
+    named = _named(rules, command)
+    if command.whence is Whence.NOWHERE and named and "/" not in command.words[0]:
+        because = f"there is no program {command.words[0]!r}, so nothing can run"
+        return Decision(Verdict.ALLOW, "default", "shipped", because)
+    objections: list[str] = []
+    for rule in named:
+        objection = rule.objection(command)
+        if objection is None:
+            return rule.decision()
+        objections.append(objection)
+    return _asks(objections[-1] if objections else f"no rule covers the command {command.text[:200]!r}")
+
+
+def _named(rules: CommandRules, command: Command) -> list[CommandRule]:
+    named = [rule for rule in rules.saying(Verdict.ALLOW) if rule.names(command)]
+    return sorted(named, key=lambda rule: len(rule.words))
+
+
+def _asks(because: str) -> Decision:
+    return Decision(Verdict.ASK, "default", "shipped", because)

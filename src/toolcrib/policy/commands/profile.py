@@ -1,0 +1,107 @@
+"""Flag profiles: what a program may be told without it running, writing or sending anything of its own choosing.
+
+A profile lists the flags that are known to be harmless. Whatever it does not list asks: a flag that is new,
+abbreviated or misspelt is not a flag that somebody has looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Value(StrEnum):
+    """What follows a flag: nothing, a text, a text only when glued on, or a path that is read or written."""
+
+    NONE = ""
+    TEXT = "="
+    OPTIONAL = "=?"
+    READ = "=<"
+    WRITE = "=>"
+
+
+class Operands(StrEnum):
+    """What the words are that are not flags."""
+
+    NOTHING = "nothing"
+    TEXT = "text"
+    READS = "reads"
+    WRITES = "writes"
+    TEXT_THEN_READS = "text then reads"
+    READS_THEN_WRITE = "reads, then a write"
+
+
+class Tier(StrEnum):
+    """Whether a rule for the whole program covers this, or only a rule that names it."""
+
+    FAMILY = "family"
+    NAMED = "named"
+
+
+class Style(StrEnum):
+    """How flags are written: clustered letters and long names, or one word each as `find` has them."""
+
+    LETTERS = "letters"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Arguments sorted into operands and the values of flags; what a profile's own check looks at."""
+
+    operands: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+
+    def of(self, *flags: str) -> list[str]:
+        return [value for flag, value in self.values if flag in flags]
+
+
+Check = Callable[[Parsed], str | None]
+_NO_PROFILES: Mapping[str, Profile] = MappingProxyType({})
+_NO_TEXTS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known to be harmless about one program or subcommand.
+
+    `instead` are flags whose value takes the place of the first text operand (`grep -e`). `hazards` say what a flag
+    does that somebody may want to know when asked. `any_flag`: no flag of it can do harm, so a pattern may expand to
+    one. `passes`: what follows `--` is handed on to what the rule named.
+    """
+
+    flags: Mapping[str, Value]
+    operands: Operands = Operands.NOTHING
+    subcommands: Mapping[str, Profile] = field(default_factory=lambda: _NO_PROFILES)
+    tier: Tier = Tier.FAMILY
+    style: Style = Style.LETTERS
+    instead: frozenset[str] = frozenset()
+    hazards: Mapping[str, str] = field(default_factory=lambda: _NO_TEXTS)
+    check: Check | None = None
+    any_flag: bool = False
+    passes: bool = False
+
+
+def flags(*texts: str) -> Mapping[str, Value]:
+    """Flags in short notation.
+
+    `-a`; `--lines=` (a text follows); `--color=?` (a text may be glued on); `--from=<` (a path that is read);
+    `--to=>` (a path that is written); `-#` (a number as a flag, as in `head -5`).
+    """
+    found: dict[str, Value] = {}
+    for word in " ".join(texts).split():
+        name, equals, rest = word.partition("=")
+        found[name] = Value(equals + rest)
+    return MappingProxyType(found)
+
+
+def reader(*texts: str, operands: Operands = Operands.READS) -> Profile:
+    """A program that only reads and prints: no flag of it, listed or not, can do more."""
+    return Profile(flags(*texts), operands, any_flag=True)
+
+
+def named(*texts: str, operands: Operands = Operands.TEXT, passes: bool = False) -> Profile:
+    """A subcommand that acts: covered only by a rule that names it, and only with these flags."""
+    return Profile(flags(*texts), operands, tier=Tier.NAMED, passes=passes)

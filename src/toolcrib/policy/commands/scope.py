@@ -1,0 +1,36 @@
+"""What an answer for the session covers: never more than one program in one folder."""
+
+from __future__ import annotations
+
+import shlex
+
+from toolcrib.policy.commands.command import NEVER, Command, CommandTarget, Whence, names_of, runs_others
+from toolcrib.policy.commands.reading import read_command
+from toolcrib.values.target import TargetKind
+
+
+def command_target(text: str, commands: tuple[Command, ...], trouble: str = "") -> CommandTarget:
+    """Declare a command line as one target, with the scope that an answer for the session would have."""
+    return CommandTarget(TargetKind.COMMAND, text, scope_of(commands, trouble), frozenset(), commands, trouble)
+
+
+def scope_of(commands: tuple[Command, ...], trouble: str) -> str:
+    """Program and folder, for some also the subcommand or the exact words; empty when nothing must be granted."""
+    scopes = [_scope(command) for command in commands]
+    if trouble or not scopes or not all(scopes):
+        return ""
+    return " | ".join(dict.fromkeys(scopes))
+
+
+def _scope(command: Command) -> str:
+    if command.whence is not Whence.SYSTEM or command.executable is None or command.executable != command.usual:
+        return ""
+    if runs_others(command) or names_of(command) & NEVER:
+        return ""
+    place = f"exe={command.executable} cwd={command.cwd}"
+    reading = read_command(command)
+    if reading.unknown:
+        return f"{place} args={shlex.join(command.words[1:])}"
+    if reading.trouble:
+        return ""
+    return f"{place} does={' '.join(reading.beyond)}" if reading.beyond else place

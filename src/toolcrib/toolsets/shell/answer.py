@@ -1,0 +1,70 @@
+"""What a command's end looks like to a model: the output that matters, cleaned, and how it ended."""
+
+from __future__ import annotations
+
+import re
+
+from toolcrib.values.process import End, Ended
+from toolcrib.values.refusal import RETRYABLE, Reason
+from toolcrib.values.result import ArtifactRef, Block, Text, ToolError, ToolReturn
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_].*?\x1b\\|[@-Z\\-_])", re.DOTALL
+)
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_REASONS = {
+    End.TIMED_OUT: Reason.TIMEOUT,
+    End.STOPPED: Reason.CANCELLED,
+    End.LOST: Reason.INTERNAL_ERROR,
+    End.TOO_MANY_PROCESSES: Reason.VALIDATION_ERROR,
+    End.OUT_OF_MEMORY: Reason.VALIDATION_ERROR,
+}
+
+
+def answer(ended: Ended, explained: str, artifacts: list[ArtifactRef], shown: int) -> ToolReturn:
+    """The result of a command that ran; one that was ended by force is an error that keeps its output."""
+    text = output_text(ended.stdout.text(), ended.stderr.text(), shown)
+    parts = [text or "(no output)"]
+    if explained:
+        parts.append(f"[{explained}]")
+    if ended.leftover:
+        parts.append(f"[{ended.leftover} background process(es) that it left behind were ended.]")
+    content: tuple[Block, ...] = (Text("\n".join(parts)), *artifacts)
+    reason = _REASONS.get(ended.end)
+    error = None if reason is None else ToolError(reason, explained, reason in RETRYABLE, {"partial": bool(text)})
+    metadata = {
+        "exit_code": ended.code,
+        "signal": ended.signal,
+        "end": ended.end.value,
+        "stdout_bytes": ended.stdout.total,
+        "stderr_bytes": ended.stderr.total,
+        "seconds": round(ended.seconds, 3),
+    }
+    return ToolReturn(content, metadata, error)
+
+
+def output_text(stdout: str, stderr: str, shown: int) -> str:
+    """Both outputs as one text of bounded length; the end of each matters more than its middle."""
+    out, err = clean(stdout).rstrip("\n"), clean(stderr).rstrip("\n")
+    if not err:
+        return cut(out, shown)
+    room = max(shown // 3, shown - len(out))
+    err = cut(err, room)
+    out = cut(out, max(shown - len(err), shown // 3))
+    return f"{out}\n[stderr]\n{err}" if out else f"[stderr]\n{err}"
+
+
+def clean(text: str) -> str:
+    """Text without what only a terminal understands: colours, overwritten progress lines, control characters."""
+    return _CONTROL.sub("", _OVERWRITTEN.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))))
+
+
+def cut(text: str, most: int) -> str:
+    """Beginning and end of a long text, cut at lines where that is near."""
+    if len(text) <= most:
+        return text
+    head, tail = text[: most * 2 // 3], text[-(most // 3) :]
+    head = head[: head.rfind("\n") + 1] if head.rfind("\n") > len(head) // 2 else head
+    tail = tail[tail.find("\n") + 1 :] if 0 <= tail.find("\n") < len(tail) // 2 else tail
+    return f"{head}\n[… {len(text) - len(head) - len(tail)} characters left out …]\n{tail}"

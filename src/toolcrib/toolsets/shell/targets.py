@@ -1,0 +1,129 @@
+"""From the arguments of a call to what it would run and touch; looks at files, changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+
+from toolcrib.policy.commands import Command, CommandTarget, Whence, command_target, read_command, read_line
+from toolcrib.toolsets.shell.services import CommandServices
+from toolcrib.values.json import Json
+from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.target import Target
+from toolcrib.values.tool import Arguments
+
+
+def argv_targets(services: CommandServices, arguments: Arguments) -> Sequence[Target]:
+    """What a call with `argv` would run and touch."""
+    words = tuple(str(word) for word in _list(arguments.get("argv")))
+    cwd = working_folder(services, arguments.get("cwd"))
+    command = find_command(services, words, cwd)
+    return _with_places(services, command_target(shlex.join(words), (command,)), cwd)
+
+
+def line_targets(services: CommandServices, arguments: Arguments) -> Sequence[Target]:
+    """What a call with a shell line would run and touch."""
+    text = str(arguments.get("command", ""))
+    cwd = working_folder(services, arguments.get("cwd"))
+    line = read_line(text)
+    commands = tuple(find_command(services, part.words, cwd, part.globs) for part in line.segments)
+    missing = next((command for command in commands if command.whence is Whence.NOWHERE), None)
+    trouble = line.trouble
+    if not trouble and missing is not None:
+        trouble = f"there is no program {missing.words[0]!r} on the search path"
+    return _with_places(services, command_target(text, commands, trouble), cwd)
+
+
+def command_of(targets: Sequence[Target]) -> CommandTarget:
+    """The declared command of a call."""
+    found = next((target for target in targets if isinstance(target, CommandTarget)), None)
+    if found is None:
+        raise Refusal(Reason.INTERNAL_ERROR, "the call declared no command")
+    return found
+
+
+def working_folder(services: CommandServices, given: Json) -> str:
+    """The folder a command runs in: the project, or a folder named from there."""
+    if given is None or given == "":
+        return services.root
+    text = str(given)
+    if "\0" in text:
+        raise Refusal(Reason.VALIDATION_ERROR, "cwd holds a NUL character")
+    return os.path.normpath(os.path.join(services.root, text))
+
+
+def find_command(
+    services: CommandServices, words: tuple[str, ...], cwd: str, globs: frozenset[int] = frozenset()
+) -> Command:
+    """Find the file that the first word stands for, and what its bare name would find."""
+    if not words or not words[0] or "\0" in words[0]:
+        raise Refusal(Reason.VALIDATION_ERROR, "a command needs the name of a program as its first word")
+    first = words[0]
+    usual = _search(os.path.basename(first), services.environment.get("PATH", ""))
+    found = _exact(os.path.join(cwd, first)) if "/" in first else usual
+    if found is None:
+        return Command(words, None, usual, None, Whence.NOWHERE, cwd, globs)
+    real = os.path.realpath(found)
+    inside = services.places.is_workspace(found) or services.places.is_workspace(real)
+    return Command(words, found, usual, real, Whence.WORKSPACE if inside else Whence.SYSTEM, cwd, globs)
+
+
+def _with_places(services: CommandServices, target: CommandTarget, cwd: str) -> Sequence[Target]:
+    found: dict[str, Target] = {}
+    if (outside := services.places.working(cwd)) is not None:
+        found[outside.value] = outside
+    for command in target.commands:
+        for place in _places(services, command):
+            found.setdefault(place.value, place)
+    return (target, *found.values())
+
+
+def _places(services: CommandServices, command: Command) -> Iterator[Target]:
+    """Marked paths that a command names. Where its flags are not understood, every word is looked at for secrets."""
+    places, reading = services.places, read_command(command)
+    for path in reading.writes:
+        if (target := places.writing(path, command.cwd)) is not None:
+            yield target
+    if not reading.trouble:
+        for path in reading.reads:
+            for part in _parts(path):
+                if (target := places.reading(part, command.cwd)) is not None:
+                    yield target
+        return
+    for word in command.words[1:]:
+        for part in _parts(word):
+            target = places.reading(part, command.cwd)
+            if target is not None and "sensitive" in target.marks:
+                yield target
+
+
+def _parts(word: str) -> Iterator[str]:
+    """What in a word could be a path: all of it, what follows `=`, `@` or `:`, and what is glued to a short flag."""
+    if "\0" in word or len(word) > 4_096:
+        return
+    yield word
+    for separator in "=@:":
+        if separator in word:
+            yield word.split(separator, 1)[1].lstrip("@")
+    if len(word) > 2 and word[0] == "-" and word[1] != "-":
+        yield word[2:]
+
+
+def _search(name: str, search_path: str) -> str | None:
+    for folder in search_path.split(os.pathsep):
+        if os.path.isabs(folder) and (found := _exact(os.path.join(folder, name))) is not None:
+            return found
+    return None
+
+
+def _exact(path: str) -> str | None:
+    """An executable file, with the links in its folder's path resolved and its own name kept."""
+    path = os.path.normpath(path)
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        return None
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def _list(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

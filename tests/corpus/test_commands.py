@@ -1,0 +1,133 @@
+"""Attacks on command rules and everyday commands, as data: each case against real files and the real toolset."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcrib.executors.process import ProcessRunner
+from toolcrib.policy.commands import CommandRule, CommandRules, decide_commands
+from toolcrib.policy.rules import decide_targets, default_decision
+from toolcrib.policy.verdict import Decision, Verdict, verdict_of
+from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool, toolset
+from toolcrib.toolsets.shell.places import HostPlaces
+from toolcrib.values.refusal import ConfigError, Refusal
+from toolcrib.values.tool import Tool
+
+HERE = Path(__file__).parent
+TOOLS = {"code.run_command": "code.run_command", "shell_exec": "shell.run"}
+PROGRAMS = (
+    "awk cargo cat cp curl date diff docker echo env find git grep head jq ls make nohup npm printf python rg rm sed "
+    "sh sleep sort split sudo tar tee timeout touch true wc wget xargs"
+)
+RUN = ("OUTP-010",)
+"""Cases about what a command does when it runs: they are held in the tests of the toolset."""
+
+
+@dataclass(frozen=True)
+class World:
+    project: Path
+    outside: Path
+    home: Path
+    programs: Path
+
+    def filled(self, value: Any) -> Any:
+        """A case's value with its places filled in; a shell's own `${…}` stays."""
+        if isinstance(value, str):
+            places = {"${P}": self.project, "${O}": self.outside, "${H}": self.home}
+            for name, path in places.items():
+                value = value.replace(name, str(path))
+            return value
+        if isinstance(value, Mapping):
+            return {key: self.filled(member) for key, member in value.items()}
+        return [self.filled(member) for member in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(*(tmp_path / name for name in ("project", "outside", "home", "bin")))
+    for folder in (world.project, world.outside, world.home / ".ssh", world.programs):
+        folder.mkdir(parents=True)
+    (world.home / ".ssh" / "id_ed25519").write_text("key")
+    for name in ("a.txt", "README.md", "t.txt", "git"):
+        (world.project / name).write_text("#!/bin/sh\n")
+    (world.project / "git").chmod(0o755)
+    for name in PROGRAMS.split():
+        (world.programs / name).write_text("#!/bin/sh\n")
+        (world.programs / name).chmod(0o755)
+    return world
+
+
+def cases(*files: str) -> list[Any]:
+    lines = [line for name in files for line in (HERE / name).read_text().splitlines()]
+    return [pytest.param(case, id=case["id"]) for case in map(json.loads, lines) if case["id"] not in RUN]
+
+
+def tools(world: World) -> dict[str, Tool]:
+    processes = ProcessRunner()
+    services = CommandServices(
+        processes=processes,
+        background=Background(processes),
+        places=HostPlaces(
+            roots=(str(world.project),), sensitive=lambda path: "/.ssh/" in path or path.endswith("/.env")
+        ),
+        root=str(world.project),
+        environment={"PATH": str(world.programs)},
+    )
+    return {tool.name: tool for tool in (run_command_tool(services), *toolset(services).tools)}
+
+
+def rules_of(setup: Sequence[Mapping[str, Any]]) -> CommandRules:
+    rules: list[CommandRule] = []
+    for step in setup:
+        policy = step.get("policy", {})
+        rules += [CommandRule(verdict_of(rule["approval"]), rule["pattern"]) for rule in policy.get("commands", [])]
+        rules += [CommandRule(Verdict.DENY, rule["command"]) for rule in policy.get("deny", [])]
+    return CommandRules(tuple(rules))
+
+
+def outcome(case: Mapping[str, Any], world: World) -> str:
+    """allow, ask, deny or error: what the gate makes of a call, from its targets."""
+    action = world.filled(case["action"])
+    try:
+        rules = rules_of(case["setup"])
+        if "cli" in action:
+            return "allow"
+        tool = tools(world)[TOOLS[action["tool"]]]
+        targets = tool.targets(action["args"])
+    except (ConfigError, Refusal) as error:
+        return f"error:{error.reason}"
+    decision: Decision = default_decision(tool.spec)
+    judged = decide_commands(rules, targets)
+    if judged is not None:
+        decision = judged if judged.verdict is Verdict.ALLOW else decision.at_least(judged)
+    marked = decide_targets(targets)
+    return (decision if marked is None else decision.at_least(marked)).verdict.name.lower()
+
+
+STRICTNESS = {"allow": 0, "ask": 1, "deny": 2, "error:config_error": 2}
+
+
+@pytest.mark.parametrize("case", cases("command_allowlist.jsonl", "benign_commands.jsonl"))
+def test_no_attack_is_let_through_and_no_everyday_command_asks(case: Mapping[str, Any], world: World) -> None:
+    expected = "error:config_error" if case["expected"] == "error:config_invalid" else case["expected"]
+    for step in case["setup"]:
+        if "file" in step:
+            Path(world.filled(step["file"])).write_text(step["content"])
+    reached = outcome(case, world)
+    if case["kind"] == "control":
+        assert reached == expected
+    else:
+        assert STRICTNESS[reached] >= STRICTNESS[expected]
+
+
+def test_programs_are_looked_for_outside_the_workspace(world: World) -> None:
+    os.symlink(world.project / "git", world.programs / "gitlink")
+    target = tools(world)["code.run_command"].targets({"argv": ["gitlink", "status"]})[0]
+    assert target.scope == ""
