@@ -20,8 +20,10 @@ from toolcrib.config.sections import (
     Network,
     PolicySettings,
     Redaction,
+    SandboxMode,
     Store,
     Tools,
+    WorkspaceSettings,
 )
 from toolcrib.config.starter import init_home
 
@@ -42,9 +44,11 @@ __all__ = [
     "Problem",
     "Redaction",
     "Row",
+    "SandboxMode",
     "Store",
     "SubApp",
     "Tools",
+    "WorkspaceSettings",
     "init_home",
     "load",
 ]

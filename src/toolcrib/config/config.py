@@ -12,8 +12,8 @@ from typing import Any
 
 from toolcrib.config.home import Home
 from toolcrib.config.keys import all_keys, key, section
-from toolcrib.config.kinds import flag, table
-from toolcrib.config.narrowing import by_entry
+from toolcrib.config.kinds import flag, items, table
+from toolcrib.config.narrowing import by_entry, fewer
 from toolcrib.config.problems import Level
 from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH_OFF, SubApp
 from toolcrib.config.sections import (
@@ -26,6 +26,7 @@ from toolcrib.config.sections import (
     Redaction,
     Store,
     Tools,
+    WorkspaceSettings,
 )
 from toolcrib.values.json import Json
 
@@ -65,6 +66,10 @@ class Config:
     redaction: Redaction = section(Redaction)
     agents: Agents = section(Agents)
     network: Network = section(Network)
+    workspace: WorkspaceSettings = section(WorkspaceSettings)
+    toolsets: tuple[str, ...] = key(
+        items(NAME), ("code", "workspace", "shell"), fewer(), "Toolsets of Toolcrib's own that runs have."
+    )
     tools_config: Mapping[str, Mapping[str, bool]] = key(
         table(NAME, table(NAME, flag(' (a dotted tool name needs quotes: "notes.read" = false)'))),
         MappingProxyType({}),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from toolcrib.config.keys import Key
-from toolcrib.config.kinds import Kind, T, choice, integer, items, number, text, unordered, worded
+from toolcrib.config.kinds import Kind, T, choice, file_path, integer, items, number, text, unordered, worded
 from toolcrib.config.narrowing import Narrowing, Widens, fewer, never
 from toolcrib.config.problems import At, Invalid, KeyPath, Level, Mistake, kind_with_article, not_known, show_key
 from toolcrib.policy.limits import Rate
@@ -16,7 +18,11 @@ from toolcrib.policy.rules import Layer, Rule, compile_pattern
 from toolcrib.policy.verdict import Verdict, verdict_of
 from toolcrib.values.json import Json
 from toolcrib.values.name import check_name
+from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Effect
+
+if TYPE_CHECKING:
+    from toolcrib.policy.commands import CommandRule
 
 REQUIRED: Any = object()  # the default of a key that has none
 _LAYERS = {Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT, Level.OVERRIDE: Layer.USER}
@@ -89,6 +95,43 @@ def _rule(
     return Rule(verdict, tool or "**", tags, effect, because, deny_message, layer, place)
 
 
+class MountAccess(StrEnum):
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class MountEntry:
+    """A folder of the host for the workspace, and whether it may be written to."""
+
+    path: Path
+    access: MountAccess
+
+
+def _mount(at: At, *, path: Path, access: MountAccess) -> MountEntry:
+    return MountEntry(path, access)
+
+
+def _command_rule(
+    at: At,
+    *,
+    pattern: str,
+    verdict: Verdict,
+    flags: tuple[str, ...],
+    because: str,
+    deny_message: str,
+    match: tuple[str, ...],
+    not_match: tuple[str, ...],
+) -> CommandRule:
+    from toolcrib.policy.commands import CommandRule  # its tables are read only where a rule needs them
+
+    layer, place = _LAYERS[at.level], f"{at.place} {show_key(at.path)}"
+    try:
+        return CommandRule(verdict, pattern, flags, because, deny_message, match, not_match, layer, place)
+    except ConfigError as error:
+        raise at.mistaken(str(error)) from error
+
+
 def _rate(at: At, *, max_calls: int, per_seconds: float) -> Rate:
     return Rate(max_calls, per_seconds)
 
@@ -125,6 +168,26 @@ RULE = record(
         "deny_message": _entry(_SENTENCE, "", "What the model is told when the call is refused."),
     },
     _rule,
+)
+_WORDS = text("text without control characters", r"[^\x00-\x08\x0a-\x1f\x7f-\x9f]+")
+COMMAND_RULE = record(
+    {
+        "pattern": _entry(_WORDS, REQUIRED, "Words that the command begins with, such as `git status`."),
+        "verdict": _entry(_VERDICT, REQUIRED, "What the rule says."),
+        "flags": _entry(items(_WORDS), (), "Further flags that are harmless: `--json`, or `--out=` with a value."),
+        "because": _entry(_SENTENCE, "", "Reason, for people and records."),
+        "deny_message": _entry(_SENTENCE, "", "What the model is told when the call is refused."),
+        "match": _entry(items(_WORDS), (), "Commands that the rule must cover; checked when it is read."),
+        "not_match": _entry(items(_WORDS), (), "Commands that it must not cover; checked when it is read."),
+    },
+    _command_rule,
+)
+MOUNT = record(
+    {
+        "path": _entry(file_path(), REQUIRED, "The folder."),
+        "access": _entry(choice(MountAccess), MountAccess.READ, "Whether it may be written to."),
+    },
+    _mount,
 )
 RATE = record(
     {

@@ -9,14 +9,27 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from toolcrib.config.keys import key, section
 from toolcrib.config.kinds import choice, file_path, flag, integer, items, table, text
 from toolcrib.config.narrowing import by_entry, fewer, lower, more, never, stricter, together
-from toolcrib.config.records import LOWER_RATES, RATE, RULE, STRICTER_RULES, TOOL_PATTERN
+from toolcrib.config.records import (
+    COMMAND_RULE,
+    LOWER_RATES,
+    MOUNT,
+    RATE,
+    RULE,
+    STRICTER_RULES,
+    TOOL_PATTERN,
+    MountEntry,
+)
 from toolcrib.policy.limits import Rate
 from toolcrib.policy.rules import Rule
 from toolcrib.values.schema import Profile
+
+if TYPE_CHECKING:
+    from toolcrib.policy.commands import CommandRule
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -46,6 +59,14 @@ class Enforcement(StrEnum):
     ENFORCE = "enforce"
 
 
+class SandboxMode(StrEnum):
+    """Whether commands run in a sandbox of the operating system: never, where there is one, or not without."""
+
+    OFF = "off"
+    AUTO = "auto"
+    REQUIRE = "require"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """Time, output, environment and write access of tools."""
@@ -69,6 +90,15 @@ class Tools:
     )
     env_allowlist: tuple[str, ...] = key(
         items(VARIABLE), ("PATH", "HOME", "TMPDIR", "LANG"), fewer(), "Environment variables that commands get to see."
+    )
+    sandbox: SandboxMode = key(
+        choice(SandboxMode),
+        SandboxMode.AUTO,
+        stricter(tuple(SandboxMode)),
+        "Whether commands run in a sandbox: off, auto (where the machine has one) or require.",
+    )
+    sandbox_read_roots: tuple[Path, ...] = key(
+        items(file_path()), (), fewer(), "Further folders that commands in the sandbox may read."
     )
     stdout_limit_bytes: int = key(
         integer(KIB, GIB),
@@ -168,6 +198,28 @@ class PolicySettings:
         "Rules by tool name pattern, tags and effect; every layer adds its own.",
         combine=together,
         example='[[policy.rules]]\ntool = "notes.*"\neffect = "write"\nverdict = "allow"\nbecause = "my own notes"',
+    )
+    commands: tuple[CommandRule, ...] = key(
+        items(COMMAND_RULE),
+        (),
+        STRICTER_RULES,
+        "Rules for commands by their words; every layer adds its own.",
+        combine=together,
+        example='[[policy.commands]]\npattern = "git status"\nverdict = "allow"',
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceSettings:
+    """The ground that file tools and commands work on, besides the project (`/workspace`) and `/scratch`."""
+
+    mounts: Mapping[str, MountEntry] = key(
+        table(NAME, MOUNT),
+        MappingProxyType({}),
+        never(),
+        "Further folders, each under a name of its own: `data` is mounted as `/data`.",
+        combine=by_entry,
+        example='[workspace.mounts.data]\npath = "/srv/data"\naccess = "read"',
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from toolcrib.catalog.registry import Checks, Registry, Snapshot
 from toolcrib.catalog.validate import arguments_of, refusal_of
 from toolcrib.policy.limits import Bucket, Rate
-from toolcrib.policy.rules import Policy, compile_pattern, decide_targets
+from toolcrib.policy.rules import SHIPPED, Policy, compile_pattern, decide_targets
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookEvent
 from toolcrib.values.call import Invocation, ToolCall
@@ -17,8 +17,11 @@ from toolcrib.values.json import JsonObject
 from toolcrib.values.name import PROVIDER_LIMIT, NameTable
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import Effect, Exposure, Lane, ToolSpec
+from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool, no_targets
 
+Judge = Callable[[Sequence[Target]], Decision | None]
+"""What rules about commands say of a call's targets; None when it runs no command."""
 Screen = Callable[[ToolSpec], str | None]
 """Why a tool is out, or None when this screen lets it through."""
 
@@ -36,6 +39,7 @@ class Slot:
     buckets: tuple[Bucket, ...]
     lane: Lane
     write_ahead: bool
+    judge: Judge | None = None
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
         """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""
@@ -54,14 +58,22 @@ class Slot:
         """The whole decision for one call: the compiled part, what the targets add, what the tool itself asks for."""
         decision = self.decision
         tool = self.tool
-        if invocation.targets and (marked := decide_targets(invocation.targets)) is not None:
-            decision = decision.at_least(marked)
+        if invocation.targets:
+            decision = self._touching(decision, invocation.targets)
         if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):
             decision = decision.at_least(Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval"))
         if invocation.call.repaired and invocation.effect is Effect.WRITE:
             repaired = "the call was repaired from broken JSON"
             decision = decision.at_least(Decision(Verdict.ASK, "default", "shipped", repaired))
         return decision
+
+    def _touching(self, decision: Decision, targets: Sequence[Target]) -> Decision:
+        """What the touched things make of a decision: a command rule stands in for the default, a mark always asks."""
+        if self.judge is not None and (judged := self.judge(targets)) is not None:
+            outright = judged.verdict is Verdict.ALLOW and decision.layer == SHIPPED
+            decision = judged if outright else decision.at_least(judged)
+        marked = decide_targets(targets)
+        return decision if marked is None else decision.at_least(marked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,7 @@ class Terms:
     rates: Mapping[str, Rate]
     buckets: dict[tuple[str, str], Bucket]
     now: Callable[[], float]
+    judge: Judge | None = None
 
 
 class EffectiveSet:
@@ -204,6 +217,7 @@ class EffectiveSet:
             buckets=self._buckets(spec.name),
             lane=spec.lane,
             write_ahead=write_ahead,
+            judge=terms.judge,
         )
 
     def _buckets(self, name: str) -> tuple[Bucket, ...]:

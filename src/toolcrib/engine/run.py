@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,8 @@ class Run:
     mode: str = "default"
     workspace: str | None = None
     recovered: tuple[ToolResult, ...] = ()
+    place: Callable[[], None] | None = None
+    """Makes this run's workspace the current one, for the tools that stand on it."""
     parent_call: str | None = None
     holds: Lane = Lane.AGENT
     depth: int = 0
@@ -221,6 +223,8 @@ class Run:
         """Record that the run ended, and why; whatever still runs is aborted first."""
         if self.flights:
             self.abort("the run was closed")
+        for farewell in self.runtime.farewells:
+            await farewell(self.origin.run_id)
         kind = EventType.RUN_CANCELLED if self.aborted else EventType.RUN_COMPLETED
         draft = self.draft(kind, None, {"end_reason": self.end_reason, "calls": self.calls})
         row = RunClosed(self.origin.run_id, self.end_reason, self.runtime.clock.now())
@@ -241,7 +245,8 @@ class Run:
         lane = WorkLane() if holds is Lane.WRITE else self.lane
         return Run(
             self.runtime, self.origin, self.ownership, self.tools, self.gate, lane, self.mode, self.workspace,
-            parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self, flights=self.flights,
+            place=self.place, parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self,
+            flights=self.flights,
         )  # fmt: skip
 
     def _remember(self, call_id: str) -> None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.registry import Registry
 from toolcrib.engine.bound import Limits
-from toolcrib.engine.effective import EffectiveSet, Screen, Terms, allowed_screen, capability_screen, exposure_screen
+from toolcrib.engine.effective import (
+    EffectiveSet,
+    Judge,
+    Screen,
+    Terms,
+    allowed_screen,
+    capability_screen,
+    exposure_screen,
+)
 from toolcrib.engine.flight import Watch
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
@@ -69,6 +77,9 @@ class Runtime:
     max_calls_per_turn: int = 128
     max_calls_per_run: int = 0
     max_depth: int = 5
+    judge: Judge | None = None
+    farewells: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
+    """Called with a run's id when it ends: whatever it left behind ends with it."""
     watch: Watch = field(init=False)
     lanes: Lanes = field(default_factory=Lanes)
     live: Live = field(default_factory=Live)
@@ -80,7 +91,14 @@ class Runtime:
         self.watch = Watch(asyncio.get_running_loop())
 
     async def open_run(
-        self, origin: Origin, ownership: Ownership | None, wish: Wish, workspace: str | None, *, resumed: bool
+        self,
+        origin: Origin,
+        ownership: Ownership | None,
+        wish: Wish,
+        workspace: str | None,
+        place: Callable[[], None] | None = None,
+        *,
+        resumed: bool,
     ) -> Run:
         """Compute the effective set, open the run on record, and settle what a crash left open in its session."""
         gate = self.gates.get(origin.session_id)
@@ -88,6 +106,7 @@ class Runtime:
             gate = self.gates[origin.session_id] = Gate(self.asker, self.ask_timeout)
         lane = self.lanes.of(origin.session_id, workspace)
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
+        run.place = place
         await run.opened()
         if resumed:
             run.recovered = await recover(run)
@@ -131,4 +150,5 @@ class Runtime:
             self.rates,
             self.buckets,
             self.clock.monotonic,
+            self.judge,
         )

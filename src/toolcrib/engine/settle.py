@@ -24,6 +24,8 @@ MAX_TRIES = 3
 async def settle(call: ToolCall, run: Run) -> ToolResult:
     """Take one call to its one durable result, aborted or not."""
     flight = run.board(call)
+    if run.place is not None:
+        run.place()
     attempt = promptly(_attempt(call, flight, run))
     if attempt is not None:
         await flight.wait(attempt)

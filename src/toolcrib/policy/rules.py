@@ -12,6 +12,8 @@ from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Effect, ToolSpec
 from toolcrib.values.target import Target
 
+SHIPPED = "shipped"
+
 
 class Layer(IntEnum):
     """Who wrote a rule, highest authority first; only the operator's layers may allow."""
@@ -115,4 +117,4 @@ def decide_targets(targets: Sequence[Target]) -> Decision | None:
 
 
 def _default(verdict: Verdict, because: str) -> Decision:
-    return Decision(verdict, "default", "shipped", because)
+    return Decision(verdict, "default", SHIPPED, because)

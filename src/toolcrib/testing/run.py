@@ -31,7 +31,12 @@ async def make_run(
         parts = Parts(store=store or MemoryStore(), clock=clock)
         async with (
             Toolcrib.open(
-                home=home or folder, config=config, tools=tools, asker=asker, hooks=hooks, parts=parts
+                home=home or folder,
+                config={"toolsets": [], **(config or {})},
+                tools=tools,
+                asker=asker,
+                hooks=hooks,
+                parts=parts,
             ) as crib,
             crib.run(session=session, allowed_tools=allowed_tools) as run,
         ):

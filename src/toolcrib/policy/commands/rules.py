@@ -45,7 +45,7 @@ class CommandRule:
     layer: Layer = Layer.USER
     place: str = ""
     words: tuple[str, ...] = field(init=False, default_factory=tuple[str, ...])
-    more: Mapping[str, Value] = field(init=False, repr=False, default_factory=dict[str, Value])
+    more: Mapping[str, Value] = field(init=False, repr=False, compare=False, default_factory=dict[str, Value])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", pattern_words(self.pattern))

@@ -32,6 +32,7 @@ from toolcrib.values.spec import Exposure
 from toolcrib.values.tool import Tool
 
 if TYPE_CHECKING:
+    from toolcrib.assemble.hands import Hands
     from toolcrib.config import Config
     from toolcrib.engine.redact import Redactor
 
@@ -70,10 +71,11 @@ class Parts:
 class Toolcrib:
     """The crib: tools come in, runs check them out, every call passes one counter and is signed for."""
 
-    def __init__(self, runtime: Runtime, config: Config, sessions: Sessions) -> None:
+    def __init__(self, runtime: Runtime, config: Config, sessions: Sessions, hands: Hands | None = None) -> None:
         self.runtime = runtime
         self.config = config
         self.sessions = sessions
+        self.hands = hands
 
     @classmethod
     @asynccontextmanager
@@ -111,7 +113,10 @@ class Toolcrib:
             stack.push_async_callback(sessions.close)
             if settings.store.retention_days:
                 stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
-            yield cls(runtime, settings, sessions)
+            hands = open_hands(settings, runtime)
+            if hands is not None:
+                stack.push_async_callback(hands.close)
+            yield cls(runtime, settings, sessions, hands)
 
     @classmethod
     @contextmanager
@@ -175,7 +180,8 @@ class RunScope:
         held = await crib.sessions.enter(self._session_id, self._wish.agent_id)
         origin = Origin(self._session_id, runtime.ids.new("run"), self._wish.agent_id, Role.MAIN)
         resumed = held.resumed and held.runs == 1
-        self._run = await runtime.open_run(origin, held.ownership, self._wish, self._workspace, resumed=resumed)
+        place = None if crib.hands is None else crib.hands.place_for(self._workspace, origin.run_id)
+        self._run = await runtime.open_run(origin, held.ownership, self._wish, self._workspace, place, resumed=resumed)
         return self._run
 
     async def __aexit__(self, *_: object) -> None:
@@ -229,6 +235,19 @@ def build_runtime(
         max_calls_per_run=limits.calls_per_run,
         max_depth=limits.max_depth,
     )
+
+
+def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
+    """The toolsets of Toolcrib's own, when the configuration wants any."""
+    if not settings.toolsets:
+        return None
+    from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
+
+    hands = Hands(settings, runtime, runtime.redactor)
+    runtime.judge = judge_for(settings)
+    runtime.farewells.append(hands.end_run)
+    runtime.registry.add(gathered(hands.toolsets()))
+    return hands
 
 
 async def keep_tidy(store: Store, clock: Clock, settings: Config) -> None:

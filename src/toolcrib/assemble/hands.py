@@ -1,0 +1,171 @@
+"""The hands of a crib: file and command tools over one workspace per run, as the configuration wants them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.catalog.registry import stamped
+from toolcrib.catalog.toolset import Toolset
+from toolcrib.engine.effective import Judge
+from toolcrib.executors.process import ProcessRunner
+from toolcrib.executors.sandbox.bounds import Bounds
+from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
+from toolcrib.policy.commands import CommandRules, decide_commands
+from toolcrib.toolsets import Services
+from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool
+from toolcrib.toolsets.shell.places import HostPlaces
+from toolcrib.values.context import ToolContext
+from toolcrib.values.process import Confinement
+from toolcrib.values.refusal import ConfigError
+from toolcrib.values.spec import ToolType
+from toolcrib.workspace import Access, Boundary, Mount, TemporaryFolder, Workspace
+
+if TYPE_CHECKING:
+    from toolcrib.config import Config
+    from toolcrib.engine.redact import Redactor
+    from toolcrib.engine.runtime import Runtime
+
+GROUP = "toolcrib.toolsets"
+CHUNK = 1 << 16
+
+
+@dataclass(slots=True)
+class Hands:
+    """What file and command tools stand on, and what has to be let go at the end."""
+
+    settings: Config
+    runtime: Runtime
+    redactor: Redactor
+    processes: ProcessRunner = field(default_factory=ProcessRunner)
+    current: ContextVar[Workspace] = field(init=False)
+    default: Workspace = field(init=False)
+    background: Background = field(init=False)
+    sandbox: Sandbox = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.background = Background(self.processes)
+        self.sandbox = Sandbox(Mode(self.settings.tools.sandbox.value))
+        self.default = self.workspace_of(self.settings.project or Path.cwd(), None)
+        self.current = ContextVar("toolcrib_workspace", default=self.default)
+
+    def toolsets(self) -> list[Toolset]:
+        """The toolsets that the configuration names, found by module name or entry point."""
+        return [self._toolset(name) for name in self.settings.toolsets]
+
+    def workspace_of(self, project: Path, scratch: Path | None) -> Workspace:
+        """A workspace of a project, with the mounts and the write boundary of the configuration."""
+        settings = self.settings
+        mounts = [
+            Mount.of(f"/{name}", entry.path, Access(entry.access.value))
+            for name, entry in settings.workspace.mounts.items()
+        ]
+        temporary = TemporaryFolder.OPEN if settings.tools.allow_tmp_writes else TemporaryFolder.CLOSED
+        boundary = Boundary.of(settings.tools.allowed_write_roots, [settings.home.root], temporary)
+        return Workspace.of(project, scratch, boundary=boundary, mounts=mounts)
+
+    def place_for(self, workspace: str | None, run_id: str) -> Callable[[], None]:
+        """How a run makes its own workspace the current one, with a scratch folder of its own."""
+        scratch = self.settings.home.root / "scratch" / run_id
+        scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+        own = self.workspace_of(Path(workspace) if workspace else Path(self.default.project.root), scratch)
+        return partial(_set, self.current, own)
+
+    async def end_run(self, run_id: str) -> None:
+        """What a run started ends with it; its scratch folder goes if nothing was left in it."""
+        await self.background.end_run(run_id)
+        scratch = self.settings.home.root / "scratch" / run_id
+        if scratch.is_dir() and not any(scratch.iterdir()):
+            scratch.rmdir()
+
+    async def close(self) -> None:
+        await self.background.close()
+        await self.processes.close()
+
+    def _toolset(self, name: str) -> Toolset:
+        made: Toolset = _module(name).toolset(self._commands() if name == "shell" else self._files())
+        tools = [*made.tools, run_command_tool(self._commands())] if name == "code" else made.tools
+        return Toolset(made.name, tuple(stamped(tool, tool_type=ToolType.BUILTIN) for tool in tools), made.guidance)
+
+    def _files(self) -> Services:
+        return Services(workspace=self.current.get, artifacts=self.runtime.store.artifacts)
+
+    def _commands(self) -> CommandServices:
+        tools = self.settings.tools
+        root = self.default.project.root
+        grounds = (root, *(mount.root for mount in self.default.mounts.values()))
+        rules = self.default.rules
+        return CommandServices(
+            processes=self.processes,
+            background=self.background,
+            places=HostPlaces(
+                roots=(root, *map(os.path.realpath, map(str, tools.allowed_write_roots))),
+                readable=grounds,
+                sensitive=rules.is_sensitive,
+                protected=rules.is_protected,
+            ),
+            root=root,
+            environment=environment_of(tools.env_allowlist, os.environ),
+            confine=self._confine,
+            keep=self._keep,
+            timeout=tools.default_timeout_ms / 1000,
+            kept=tools.max_artifact_bytes,
+        )
+
+    def _confine(self, executable: str, cwd: str) -> Confinement | None:
+        tools, mounts = self.settings.tools, self.default.mounts.values()
+        writable = [mount.root for mount in mounts if mount.access is Access.WRITE]
+        bounds = Bounds.of(
+            [*writable, *map(str, tools.allowed_write_roots)],
+            read=[*(mount.root for mount in mounts), *map(str, tools.sandbox_read_roots)],
+            hidden=[str(self.settings.home.root)],
+        )
+        return self.sandbox.confine(executable, cwd, bounds)
+
+    async def _keep(self, chunks: Iterable[bytes], context: ToolContext) -> str:
+        """Output as an artifact, without the secrets in it."""
+        stream = self.redactor.stream()
+        clean = (stream.feed(chunk.decode(errors="replace")).encode() for chunk in chunks)
+        artifact = await self.runtime.store.artifacts.put(
+            _with_rest(clean, stream.finish), mime_type="text/plain", session_id=context.origin.session_id,
+            call_id=context.call_id,
+        )  # fmt: skip
+        return artifact.artifact_id
+
+
+def judge_for(settings: Config) -> Judge:
+    """What the operator's command rules say about the targets of a call."""
+    return partial(decide_commands, CommandRules(settings.policy.commands))
+
+
+def environment_of(names: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that commands get to see."""
+    return {name: environ[name] for name in names if name in environ}
+
+
+def _with_rest(chunks: Iterable[bytes], finish: Callable[[], str]) -> Iterable[bytes]:
+    yield from chunks
+    yield finish().encode()
+
+
+def _module(name: str) -> Any:
+    try:
+        return import_module(f"toolcrib.toolsets.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"toolcrib.toolsets.{name}":
+            raise
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            return point.load()
+    raise ConfigError(f"there is no toolset {name!r}: Toolcrib has code, workspace and shell, packages may add others")
+
+
+def _set(current: ContextVar[Workspace], workspace: Workspace) -> None:
+    current.set(workspace)
