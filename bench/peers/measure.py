@@ -15,9 +15,11 @@ import gc
 import importlib.metadata
 import json
 import logging
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -81,13 +83,13 @@ async def measure_call(peer: Peer, tools: int, iterations: int) -> dict[str, flo
 async def _interleave(call: Call, function: Function, name: str, iterations: int) -> tuple[list[float], list[float]]:
     """Alternate rounds of the call and of the bare function, so that both see the same machine."""
     count = iterations or _fill(await _time_calls(call, name, 5))
-    raw_count = _fill(await _time_raw(function, 1000)) // 4
+    raw_count = _fill(await time_raw(function, 1000)) // 4
     await _time_calls(call, name, max(1, count // 5))
     gc.collect()
     calls, raws = list[float](), list[float]()
     for _ in range(ROUNDS):
         calls.append(await _time_calls(call, name, count))
-        raws.append(await _time_raw(function, raw_count))
+        raws.append(await time_raw(function, raw_count))
     return calls, raws
 
 
@@ -102,7 +104,7 @@ async def _time_calls(call: Call, name: str, count: int) -> float:
     return (time.process_time() - start) / count
 
 
-async def _time_raw(function: Function, count: int) -> float:
+async def time_raw(function: Function, count: int) -> float:
     arguments = ARGUMENTS
     start = time.process_time()
     for _ in range(count):
@@ -128,10 +130,18 @@ def measure_register(peer: Peer, tools: int) -> dict[str, float]:
 
 
 def measure_import(statement: str) -> dict[str, float]:
-    """Import in a fresh interpreter, where nothing that this module needs is loaded yet."""
+    """Import in a fresh interpreter, where nothing that this module needs is loaded yet; bytecode is there already."""
     program = f"import time; start = time.process_time()\n{statement}\nprint(time.process_time() - start)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return {"import_ms": round(float(done.stdout.split()[-1]) * 1e3, 1)}
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": cache}
+        spent = [_import_seconds(program, environment) for _ in range(4)]
+    return {"import_ms": round(statistics.median(spent[1:]) * 1e3, 1)}
+
+
+def _import_seconds(program: str, environment: dict[str, str]) -> float:
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return float(done.stdout.split()[-1])
 
 
 def make_functions(count: int) -> list[Function]:

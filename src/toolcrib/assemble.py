@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import secrets
-import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.registry import Registry
 from toolcrib.catalog.toolset import Toolset
-from toolcrib.config import Config, load
 from toolcrib.dialects.advertise import advertise
 from toolcrib.engine.bound import Limits
 from toolcrib.engine.follow import follow
-from toolcrib.engine.redact import Redactor
 from toolcrib.engine.run import Run
 from toolcrib.engine.runtime import Runtime, Wish
 from toolcrib.engine.sessions import Sessions
@@ -34,6 +31,11 @@ from toolcrib.values.refusal import ConfigError, ToolcribError
 from toolcrib.values.spec import Exposure
 from toolcrib.values.tool import Tool
 
+if TYPE_CHECKING:
+    from toolcrib.config import Config
+    from toolcrib.engine.redact import Redactor
+
+DAY = 86_400.0
 MODES = ("default",)
 
 
@@ -48,11 +50,11 @@ class RandomIds:
     """Ids that are unique across processes: a random part per process, a counter within it."""
 
     def __init__(self) -> None:
-        self._base = secrets.token_hex(5)
+        self._base = os.urandom(5).hex() + "n"
         self._next = count(1).__next__
 
     def new(self, prefix: str) -> str:
-        return f"{prefix}_{self._base}{self._next():x}"
+        return f"{prefix}_{self._base}{self._next()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,8 @@ class Toolcrib:
         parts: Parts | None = None,
     ) -> AsyncGenerator[Toolcrib, None]:
         """Open the crib on a home folder; every argument is optional."""
+        from toolcrib.config import load  # needed when a crib is opened, not when a tool is marked
+
         settings = load(_path(home), _path(project), config, os.environ)
         parts = parts or Parts()
         async with AsyncExitStack() as stack:
@@ -105,6 +109,8 @@ class Toolcrib:
             stack.callback(runtime.close)
             sessions = Sessions(store, owner_name(), float(settings.store.lease_seconds), str(settings.project or ""))
             stack.push_async_callback(sessions.close)
+            if settings.store.retention_days:
+                stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
             yield cls(runtime, settings, sessions)
 
     @classmethod
@@ -225,6 +231,28 @@ def build_runtime(
     )
 
 
+async def keep_tidy(store: Store, clock: Clock, settings: Config) -> None:
+    """Erase payloads and artifacts that are older than the operator wants to keep them: now, and once a day."""
+    while True:
+        before = clock.now() - settings.store.retention_days * DAY
+        tidying = asyncio.ensure_future(_tidy(store, before))
+        try:
+            await asyncio.shield(tidying)
+        finally:
+            await asyncio.wait({tidying})
+        await asyncio.sleep(DAY)
+
+
+async def _tidy(store: Store, before: float) -> None:
+    await store.purge(session_id=None, before=before)
+    await store.artifacts.clean(before=before, keep_bytes=None)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
 def open_store(settings: Config, clock: Clock) -> Store:
     """The store the configuration names; its folders are made when they are missing."""
     from toolcrib.stores.sqlite import Durability, SqliteStore
@@ -235,11 +263,14 @@ def open_store(settings: Config, clock: Clock) -> Store:
         durability=Durability(settings.store.durability.value),
         clock=clock,
         artifacts_dir=settings.home.artifacts,
+        patience=settings.store.busy_timeout_ms / 1000,
     )
 
 
 def open_redactor(settings: Config) -> Redactor:
     """Redaction with the operator's own secret values and patterns."""
+    from toolcrib.engine.redact import Redactor  # as above
+
     named = (os.environ.get(name, "") for name in settings.redaction.values_from_env)
     return Redactor([value for value in named if value], settings.redaction.extra_patterns)
 
@@ -256,7 +287,7 @@ def make_private(folder: Path) -> None:
 
 def owner_name() -> str:
     """Who holds a lease, in words an operator can find: host, process, and a part that no other process has."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    return f"{os.uname().nodename}:{os.getpid()}:{os.urandom(4).hex()}"
 
 
 def _path(given: str | Path | None) -> Path | None:

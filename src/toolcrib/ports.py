@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, Event
 from toolcrib.values.identity import Origin, Ownership
+from toolcrib.values.noun import noun
 from toolcrib.values.permission import PermissionDecision, PermissionRequest
 from toolcrib.values.refusal import StoreError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Conflict(StoreError):
@@ -52,7 +55,7 @@ class RunClosed:
     ended_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Unit:
     """What is committed together or not at all. `owner` is checked (epoch) inside the transaction."""
 
@@ -121,7 +124,7 @@ class Journal(Protocol):
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]: ...
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]: ...
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        """`tool_started` events of the session that have no terminal event."""
+        """The last `tool_started` of each call of the session that has no terminal event after it."""
         ...
 
     async def verify(self, expect: str | None) -> Verification: ...
@@ -225,14 +228,14 @@ class Hook(Protocol):
     @property
     def lenient(self) -> bool: ...
     def matches(self, spec: ToolSpec) -> bool: ...
-    async def before(self, invocation: Invocation, origin: Origin) -> HookAnswer | None: ...
-    async def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> None: ...
+    def before(self, invocation: Invocation, origin: Origin) -> Coroutine[Any, Any, HookAnswer | None]: ...
+    def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> Coroutine[Any, Any, None]: ...
 
 
 class Executor(Protocol):
     """Runs a permitted call; the only place where handlers run."""
 
-    async def execute(self, permit: Permit, context: ToolContext) -> object: ...
+    def execute(self, permit: Permit, context: ToolContext) -> Coroutine[Any, Any, object]: ...
     async def close(self) -> None: ...
 
 

@@ -82,7 +82,7 @@ def test_random_kills_lose_and_halve_nothing(tmp_path: Path, durability: Durabil
         )
         assert worker.stdout is not None
         assert worker.stdout.readline() == "ready\n"
-        seen.read(_some_lines(worker.stdout, chance.randrange(120)))
+        seen.read(_some_lines(worker.stdout, chance.randrange(60)))
         worker.kill()
         seen.read(iter(worker.stdout))
         worker.wait()

@@ -91,7 +91,7 @@ async def test_a_full_thread_pool_says_so_instead_of_queueing() -> None:
     assert again.ok
 
 
-@tool.write(name="act.isolated", isolate="process", timeout=1.0)
+@tool.write(name="act.isolated", isolate="process", timeout=4.0)
 def isolated(folder: str, seconds: float) -> str:
     """Leave a note of this process, start a child of its own, then sleep."""
     import subprocess
@@ -117,9 +117,7 @@ async def test_an_isolated_handler_is_killed_with_its_children_at_the_limit(tmp_
         result = await run.call("act.isolated", {"folder": str(tmp_path), "seconds": 60})
     assert result.reason == "timeout"
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-    deadline = time.monotonic() + 2
-    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
-        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.5)
     assert [pid for pid in pids if alive(pid)] == []
 
 
@@ -129,7 +127,14 @@ async def test_an_isolated_handler_gives_its_result_back(tmp_path: Path) -> None
     assert result.text == "slept 0.01"
 
 
-BAD = [SystemExit(3), RecursionError("deep"), MemoryError(), asyncio.CancelledError(), GeneratorExit(), ValueError("bad")]
+BAD = [
+    SystemExit(3),
+    RecursionError("deep"),
+    MemoryError(),
+    asyncio.CancelledError(),
+    GeneratorExit(),
+    ValueError("bad"),
+]
 
 
 @pytest.mark.parametrize("error", BAD, ids=lambda error: type(error).__name__)

@@ -55,7 +55,7 @@ async def test_every_call_of_any_turn_gets_one_result_in_order(wanted: list[tupl
     store = MemoryStore()
     asker = ScriptedAsker.always(answer)
     async with make_run(fine, broken, act, act_broken, blocking, asker=asker, store=store) as run:
-        calls = [ToolCall(name, '{"n": %s}' % text, id=f"c{index}") for index, (name, text) in enumerate(wanted)]
+        calls = [ToolCall(name, f'{{"n": {text}}}', id=f"c{index}") for index, (name, text) in enumerate(wanted)]
         results = await run.turn(calls)
         events = await store.events(session_id=None, after=0, limit=1_000)
     assert [result.call_id for result in results] == [call.id for call in calls]
@@ -97,7 +97,11 @@ async def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
         await asyncio.Event().wait()
 
     async with make_run(fine, slow, asker=ScriptedAsker.always("allow_once"), store=store) as run:
-        calls = [ToolCall("look.fine", {"n": 1}, "a"), ToolCall("act.slow", {}, "b"), ToolCall("look.fine", {"n": 2}, "c")]
+        calls = [
+            ToolCall("look.fine", {"n": 1}, "a"),
+            ToolCall("act.slow", {}, "b"),
+            ToolCall("look.fine", {"n": 2}, "c"),
+        ]
         turn = asyncio.create_task(run.turn(calls))
         await begun.wait()
         turn.cancel()

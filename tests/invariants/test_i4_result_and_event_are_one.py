@@ -1,4 +1,4 @@
-"""The result and its terminal event are one record; documents put by the handler are committed with it or not at all."""
+"""The result and its terminal event are one record; a handler's documents are committed with it or not at all."""
 
 from __future__ import annotations
 
@@ -78,6 +78,4 @@ async def test_what_the_caller_got_is_what_the_journal_holds(tmp_path: Path) -> 
         events = [event async for event in crib.events(follow_on=False) if event.call_id == result.call_id]
     assert [event.type for event in events] == ["tool_started", "tool_completed"]
     assert events[-1].payload
-    assert events[-1].payload["content"] == [
-        {"type": "json", "data": 1, "summary": None, "artifact_id": None}
-    ]
+    assert events[-1].payload["content"] == [{"type": "json", "data": 1, "summary": None, "artifact_id": None}]

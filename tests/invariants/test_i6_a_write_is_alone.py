@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -51,7 +52,9 @@ def tools_on(floor: Floor) -> Sequence[object]:
         await floor.work("write", label)
         return label
 
-    @tool.write(name="either.way", read_form={"type": "object", "properties": {"mode": {"const": "get"}}, "required": ["mode"]})
+    @tool.write(
+        name="either.way", read_form={"type": "object", "properties": {"mode": {"const": "get"}}, "required": ["mode"]}
+    )
     async def either(label: str, mode: str) -> str:
         """Read or write, as the arguments say."""
         await floor.work("read" if mode == "get" else "write", label)
@@ -106,7 +109,7 @@ def test_a_plan_keeps_every_call_once_in_order_with_writes_alone(lanes: list[Lan
     batches = plan(lanes)
     assert [position for batch in batches for position in batch] == list(range(len(lanes)))
     assert all(len(batch) == 1 for batch in batches for position in batch if lanes[position] is Lane.WRITE)
-    neighbours = zip(batches, batches[1:], strict=False)
+    neighbours = itertools.pairwise(batches)
     assert all(Lane.WRITE in (lanes[one.start], lanes[two.start]) for one, two in neighbours)
 
 
@@ -180,3 +183,26 @@ async def test_a_read_cannot_write_through_another_tool() -> None:
         result = await run.call("look.sly")
     assert result.text == "permission_denied"
     assert floor.order == []
+
+
+async def test_agents_run_together_within_their_limit_and_one_that_fails_stops_no_other() -> None:
+    at_work = 0
+    most = 0
+
+    @tool.write(name="agent.task", tags={"agent"})
+    async def task(n: int) -> int:
+        """Pretend to be an agent."""
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        await asyncio.sleep(0.005)
+        at_work -= 1
+        if n == 1:
+            raise ValueError("this one gives up")
+        return n
+
+    asker = ScriptedAsker.always("allow_once")
+    async with make_run(task, asker=asker, config={"limits.max_children_per_run": 3}) as run:
+        results = await run.turn([ToolCall("agent.task", {"n": n}) for n in range(7)])
+    assert [result.reason for result in results] == [None, "internal_error", *[None] * 5]
+    assert most == 3

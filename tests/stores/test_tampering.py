@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from toolcrib.ports import Unit, Verification
 from toolcrib.stores.sqlite import Durability, SqliteStore
 from toolcrib.stores.sqlite.evidence import Evidence
-from toolcrib.stores.statements import COLUMNS
 from toolcrib.stores.verify import verify
 from toolcrib.testing.clock import FrozenClock
 from toolcrib.values.event import Draft
 
 EVENTS = 12
-FIELDS = [column.strip() for column in COLUMNS.split(",")]
+FIELDS = [
+    *("seq", "run_seq", "session_id", "agent_id", "run_id", "level", "type", "node_id", "call_id", "created_at"),
+    *("payload", "salt", "hash", "digest"),
+]
 VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(), st.binary())
 
 
@@ -98,7 +100,7 @@ def test_two_events_that_changed_places_are_found(
 @pytest.mark.parametrize("place", [-3, 0, EVENTS + 1, 1000])
 def test_an_inserted_event_is_found(tampered: Callable[..., Verification], place: int) -> None:
     others = ", ".join(FIELDS[1:])
-    assert tampered(f"INSERT INTO events SELECT {place}, {others} FROM events WHERE seq = 3").faults
+    assert tampered(f"INSERT INTO events (seq, {others}) SELECT {place}, {others} FROM events WHERE seq = 3").faults
 
 
 @pytest.mark.parametrize(
@@ -110,6 +112,8 @@ def test_an_inserted_event_is_found(tampered: Callable[..., Verification], place
         "DELETE FROM head",
         "UPDATE head SET seq = 3, hash = (SELECT hash FROM events WHERE seq = 3)",
         "UPDATE events SET payload = NULL, salt = NULL WHERE seq = 1",
+        "DELETE FROM session_events WHERE seq = 4",
+        "UPDATE session_events SET session_id = 'nobody' WHERE seq = 4",
         "UPDATE events SET payload = CAST(payload AS TEXT) WHERE seq = 1",
         "UPDATE events SET payload = NULL, salt = NULL WHERE type = 'payloads_purged'",
     ],
@@ -161,4 +165,8 @@ async def _verify(path: Path, expect: str | None = None) -> Verification:
 
 def _rows(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
     typed = ", ".join(f"{field}, typeof({field})" for field in FIELDS)
-    return [*connection.execute(f"SELECT {typed} FROM events ORDER BY seq"), *connection.execute("SELECT * FROM head")]
+    return [
+        *connection.execute(f"SELECT {typed} FROM events ORDER BY seq"),
+        *connection.execute("SELECT * FROM head"),
+        *connection.execute("SELECT * FROM session_events"),
+    ]

@@ -55,7 +55,8 @@ def refined(shape: Shape, facts: Facts) -> Shape:
         _constrain(schema, name, value)
     schema.update(facts.words)
     convert = _checked(shape.convert, facts.checks) if facts.checks else shape.convert
-    return replace(shape, schema=schema, convert=convert, sound=shape.sound and facts.words.keys() <= {"description"})
+    sound = shape.sound and not facts.constraints and facts.words.keys() <= {"description"}
+    return replace(shape, schema=schema, convert=convert, sound=sound)
 
 
 def _flattened(metadata: Iterable[object]) -> Iterator[object]:

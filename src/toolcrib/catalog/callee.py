@@ -102,7 +102,7 @@ def _underlying(target: object) -> FunctionType:
     while isinstance(target, functools.partial):
         target = cast("functools.partial[object]", target).func
     found: object = target
-    if not isinstance(target, (FunctionType, MethodType)):
+    if not isinstance(target, (FunctionType, MethodType)) and not hasattr(target, "__wrapped__"):
         found = getattr(type(target), "__call__", target)  # noqa: B004
     found = inspect.unwrap(cast("Callable[..., object]", getattr(found, "__func__", found)))
     if isinstance(found, FunctionType):

@@ -53,7 +53,7 @@ def real(value: Json) -> Json:
 
 
 def moment(value: Json) -> dt.datetime:
-    return _parsed("date-time", dt.datetime.fromisoformat, value)
+    return _parsed("date-time", dt.datetime.fromisoformat, str(value).upper())
 
 
 def day(value: Json) -> dt.date:
@@ -61,7 +61,7 @@ def day(value: Json) -> dt.date:
 
 
 def time_of_day(value: Json) -> dt.time:
-    return _parsed("time", dt.time.fromisoformat, value)
+    return _parsed("time", dt.time.fromisoformat, str(value).upper())
 
 
 def duration(value: Json) -> dt.timedelta:

@@ -124,7 +124,7 @@ def marking_of(effect: Effect, options: Options) -> Marking:
     if "aliases" in options:
         values["aliases"] = tuple(_words("aliases", options["aliases"]))
     if "exposure" in options:
-        values["exposure"] = Exposure(options["exposure"])
+        values["exposure"] = _exposure(options["exposure"])
     if approval is not None:
         values["needs_approval"] = approval if callable(approval) else _always if approval else None
     return replace(Marking(effect=effect), **values)  # pyright: ignore[reportArgumentType]
@@ -134,6 +134,13 @@ def _words(option: str, words: Iterable[str]) -> Iterable[str]:
     if isinstance(words, str):
         raise RegistrationError(f"{option} must be a collection of words, not the text {words!r}: write {{{words!r}}}")
     return words
+
+
+def _exposure(value: str) -> Exposure:
+    try:
+        return Exposure(value)
+    except ValueError:
+        raise RegistrationError(f"exposure must be model, manual or both, not {value!r}") from None
 
 
 def _marking(source: Callable[..., object]) -> Marking:

@@ -14,7 +14,7 @@ from toolcrib.catalog.annotated import Facts, read_metadata, refined
 from toolcrib.catalog.convert import Convert, json_of
 from toolcrib.catalog.foreign import foreign_shape, is_foreign
 from toolcrib.catalog.record import MISSING, Field, fields_of, is_typed_dict
-from toolcrib.catalog.shape import ANY, PLAIN, Shape, free_name
+from toolcrib.catalog.shape import ANY, Shape, free_name, plain_shape
 from toolcrib.catalog.union import union_convert
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import RegistrationError
@@ -54,8 +54,7 @@ class Derivation:
     def shape(self, hint: object) -> Shape:
         """The shape of a type; RegistrationError names the type and what would work."""
         hint = self.resolve(hint)
-        known = PLAIN.get(hint) if isinstance(hint, abc.Hashable) else None
-        if known is not None:
+        if (known := plain_shape(hint)) is not None:
             return known
         if is_foreign(hint):
             return foreign_shape(hint, self.definitions, self.direction.value)

@@ -1,4 +1,4 @@
-"""Types that only pydantic understands. Pydantic is imported here, and only once a signature uses such a type."""
+"""Types that only pydantic understands. It is never imported here: whoever uses such a type has loaded it already."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ def is_foreign(hint: object) -> bool:
 
 def foreign_shape(hint: object, definitions: dict[str, Json], mode: Literal["validation", "serialization"]) -> Shape:
     """The shape of a pydantic type; its definitions join those of the signature."""
-    from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
-
+    pydantic: Any = sys.modules["pydantic"]
     try:
-        adapter = TypeAdapter[Any](cast("Any", hint))
+        adapter = pydantic.TypeAdapter(hint)
         schema = cast("dict[str, Json]", adapter.json_schema(mode=mode))
         inner = cast("dict[str, Json]", schema.pop("$defs", {}))
         if any(definitions.get(name, definition) != definition for name, definition in inner.items()):
@@ -37,14 +36,14 @@ def foreign_shape(hint: object, definitions: dict[str, Json], mode: Literal["val
             template = f"#/$defs/{prefix}{{model}}"
             schema = cast("dict[str, Json]", adapter.json_schema(mode=mode, ref_template=template))
             inner = {prefix + name: item for name, item in cast("dict[str, Json]", schema.pop("$defs")).items()}
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+    except (pydantic.PydanticSchemaGenerationError, pydantic.PydanticUserError, ImportError) as error:
         raise RegistrationError(f"pydantic cannot describe {hint!r}: {error}") from error
     definitions.update(inner)
 
     def convert(value: Json) -> object:
         try:
             return adapter.validate_python(value)
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             raise Unconvertible(first["type"], first["msg"], first["loc"]) from error
 

@@ -11,14 +11,14 @@ from types import FunctionType
 
 from toolcrib.catalog.callee import Callee, read_callee
 from toolcrib.catalog.docstring import read_docstring
-from toolcrib.catalog.handler import make_handler
+from toolcrib.catalog.handler import guarded, make_handler
 from toolcrib.catalog.implementation import implementation_of
 from toolcrib.catalog.signature import Signature, given_signature, output_schema, read_signature
 from toolcrib.values.json import JsonObject
 from toolcrib.values.refusal import RegistrationError
 from toolcrib.values.spec import NOTHING, Effect, Exposure, Source, ToolSpec
 from toolcrib.values.target import Target
-from toolcrib.values.tool import Arguments, Runs, Tool, no_targets
+from toolcrib.values.tool import Arguments, Handler, Runs, Tool, no_targets
 
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _STAMPS = {Effect.READ: frozenset({"code", "readonly"}), Effect.WRITE: frozenset({"code", "write"})}
@@ -78,7 +78,7 @@ def function_tool(target: Callable[..., object], marking: Marking) -> Tool:
     runs = _runs(callee, marking)
     return Tool(
         spec,
-        make_handler(callee.call, signature.injected, signature.bindings),
+        _handler(callee, signature, given is not None),
         runs,
         marking.targets,
         functools.partial(implementation_of, function),
@@ -86,6 +86,11 @@ def function_tool(target: Callable[..., object], marking: Marking) -> Tool:
         marking.needs_approval,
         _entry(callee, signature) if runs is Runs.PROCESS else "",
     )
+
+
+def _handler(callee: Callee, signature: Signature, is_given: bool) -> Handler:
+    handler = make_handler(callee.call, signature.injected, signature.bindings)
+    return guarded(handler, signature.injected, signature.taken) if is_given else handler
 
 
 def _runs(callee: Callee, marking: Marking) -> Runs:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolcrib.catalog.convert import Convert, Unconvertible, real, whole
-from toolcrib.catalog.problem import Problem, path_text
+from toolcrib.catalog.problem import Problem, path_text, unknown_field
 from toolcrib.catalog.validate import refusal_of
+from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json
 from toolcrib.values.tool import Arguments, Handler
 
@@ -43,6 +44,19 @@ def make_handler(call: Callable[..., object], injected: Injected | None, binding
         return lambda context, arguments: call(context, **bind(arguments, context.name))
     name = injected.name
     return lambda context, arguments: call(**bind(arguments, context.name), **{name: context})
+
+
+def guarded(handler: Handler, injected: Injected | None, taken: tuple[str, ...] | None) -> Handler:
+    """A handler whose schema was given by hand: it may let through what the function does not take."""
+    refused = injected.name if injected else None
+
+    def handle(context: ToolContext, arguments: Arguments) -> object:
+        for name in arguments:
+            if name == refused or (taken is not None and name not in taken):
+                raise refusal_of(context.name, (unknown_field("", name, taken or ()),))
+        return handler(context, arguments)
+
+    return handle
 
 
 def _direct(call: Callable[..., object], injected: Injected | None) -> Handler:

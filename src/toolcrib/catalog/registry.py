@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
@@ -41,6 +41,9 @@ class Snapshot:
 
     def items(self) -> ItemsView[str, Tool]:
         return self.tools.items()
+
+    def values(self) -> ValuesView[Tool]:
+        return self.tools.values()
 
     def get(self, name: str) -> Tool | None:
         return self.tools.get(name)

@@ -76,3 +76,11 @@ PLAIN: Mapping[object, Shape] = {
     PurePath: Shape({"type": "string", "format": "path"}, lambda value: PurePath(str(value))),
     bytes: Shape({"type": "string", "contentEncoding": "base64"}, convert.raw_bytes),
 }
+
+
+def plain_shape(hint: object) -> Shape | None:
+    """The shape of a type that has one of its own. Metadata in an `Annotated` may make a type unhashable."""
+    try:
+        return PLAIN.get(hint)
+    except TypeError:
+        return None

@@ -12,15 +12,15 @@ from toolcrib.catalog.callee import MISSING, Callee, names_of
 from toolcrib.catalog.derive import Derivation, Direction, with_default
 from toolcrib.catalog.docstring import Docstring
 from toolcrib.catalog.handler import Binding, Injected
-from toolcrib.catalog.shape import ANY, NULL, PLAIN, Shape
+from toolcrib.catalog.shape import ANY, NULL, PLAIN, Shape, plain_shape
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import RegistrationError
 from toolcrib.values.result import ToolResult, ToolReturn
 from toolcrib.values.spec import NOTHING
 
-_WORDS: Mapping[object, type] = {"str": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
-_NO_PROMISE = frozenset({str, bytes, None, type(None), Any, object, ToolReturn, ToolResult})
+_WORDS: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
+_NO_PROMISE = (str, bytes, None, type(None), Any, object, ToolReturn, ToolResult)
 
 
 class DerivedSchema(dict[str, Json]):
@@ -36,6 +36,13 @@ class Signature:
     schema: JsonObject = NOTHING
     bindings: list[Binding] = field(default_factory=list[Binding])
     injected: Injected | None = None
+    taken: tuple[str, ...] | None = None
+    """The only arguments the function takes, where its schema does not say so itself."""
+
+    def inject(self, name: str, position: int) -> None:
+        if self.injected is not None:
+            raise RegistrationError(f"{self.injected.name!r} already takes the ToolContext; one parameter is enough")
+        self.injected = Injected(name, position == 0)
 
 
 def read_signature(callee: Callee, doc: Docstring) -> Signature:
@@ -58,16 +65,17 @@ def given_signature(callee: Callee, schema: JsonObject) -> Signature:
     """The author's own schema: arguments arrive as plain JSON, and its fields must be parameters."""
     derivation = Derivation(names_of(callee.function))
     result = Signature(schema)
-    names: set[str] = set()
+    names: list[str] = []
     for position, (name, hint, _) in enumerate(callee.parameters):
         if _mentions_context(hint) or _is_context(derivation.resolve(hint)):
-            result.injected = Injected(name, position == 0)
+            result.inject(name, position)
         else:
-            names.add(name)
+            names.append(name)
     properties = schema.get("properties")
-    unknown = sorted(set(properties) - names) if isinstance(properties, Mapping) and not callee.open else []
+    unknown = sorted(set(properties).difference(names)) if isinstance(properties, Mapping) and not callee.open else []
     if unknown:
         raise RegistrationError(f"{callee.label}: input_schema has {', '.join(unknown)}, which are no parameters")
+    result.taken = None if callee.open else tuple(names)
     return result
 
 
@@ -133,7 +141,7 @@ class _Reading:
         """Add a parameter that has a default, metadata or a type of its own; or see that it is the context."""
         try:
             if _mentions_context(hint) or _is_context(hint := self.derivation.resolve(hint)):
-                self.result.injected = Injected(name, position == 0)
+                self.result.inject(name, position)
                 return
             self._add_derived(name, hint, default)
         except RegistrationError as error:
@@ -167,7 +175,7 @@ def _plain(hint: object, callee: Callee) -> Shape | None:
     """The shape of a type that needs no looking up: built in, or the name of a built-in one."""
     if isinstance(hint, type):
         return PLAIN.get(hint)
-    if hint in _WORDS and hint not in callee.function.__globals__:
+    if isinstance(hint, str) and hint in _WORDS and hint not in callee.function.__globals__:
         return PLAIN.get(_WORDS[hint])
     return None
 
@@ -205,7 +213,4 @@ def _promises(hint: object) -> bool:
         return all(member is type(None) or _promises(member) for member in get_args(hint))
     if get_origin(hint) is Annotated:
         return _promises(get_args(hint)[0])
-    try:
-        return hint not in _NO_PROMISE and PLAIN.get(hint) is not ANY
-    except TypeError:
-        return False
+    return plain_shape(hint) is not ANY and not any(hint is each for each in _NO_PROMISE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar, Unpack
+from typing import TypeVar, Unpack, overload
 
 from toolcrib.catalog.decorate import Options, marked, marking_of, tool_of
 from toolcrib.catalog.registry import stamped
@@ -80,13 +80,23 @@ class ToolsetBuilder:
         self.guidance = guidance
         self._tools: list[Tool] = []
 
-    def read(self, **options: Unpack[Options]) -> Callable[[F], F]:
+    @overload
+    def read(self, function: F, /) -> F: ...
+    @overload
+    def read(self, /, **options: Unpack[Options]) -> Callable[[F], F]: ...
+    def read(self, function: F | None = None, /, **options: Unpack[Options]) -> F | Callable[[F], F]:
         """Add a function that changes nothing outside."""
-        return self._adding(Effect.READ, options)
+        add = self._adding(Effect.READ, options)
+        return add if function is None else add(function)
 
-    def write(self, **options: Unpack[Options]) -> Callable[[F], F]:
+    @overload
+    def write(self, function: F, /) -> F: ...
+    @overload
+    def write(self, /, **options: Unpack[Options]) -> Callable[[F], F]: ...
+    def write(self, function: F | None = None, /, **options: Unpack[Options]) -> F | Callable[[F], F]:
         """Add a function that may change something outside."""
-        return self._adding(Effect.WRITE, options)
+        add = self._adding(Effect.WRITE, options)
+        return add if function is None else add(function)
 
     def build(self) -> Toolset:
         return Toolset(self.name, tuple(self._tools), self.guidance)

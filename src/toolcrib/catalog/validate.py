@@ -27,9 +27,12 @@ from toolcrib.values.schema import Profile, check_schema
 
 _DIALECTS = re.compile(r"https?://json-schema\.org/(draft-0[467]/schema|draft/20(19-09|20-12)/schema)#?")
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=50_000, size_limit=512 * 1024)
-_LONG_NUMBER = re.compile(r"\d{19}")
+_LONG = 19
+_LONG_RUN = b"0" * _LONG
+_DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?")
+_DURATION = re.compile(r"P(?=\d|T\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?")
 _LARGEST = 10**MAX_INTEGER_DIGITS
 
 
@@ -81,7 +84,7 @@ def arguments_of(raw: Mapping[str, Json] | str | bytes) -> Mapping[str, Json]:
             Reason.VALIDATION_ERROR, f"the arguments are not valid JSON: {error}; send one JSON object"
         ) from None
     if type(value) is dict:
-        return cast("dict[str, Json]", value)
+        return value  # pyright: ignore[reportUnknownVariableType]
     raise Refusal(
         Reason.VALIDATION_ERROR, f'the arguments must be one JSON object such as {{"name": "value"}}, not {kind(value)}'
     )
@@ -100,26 +103,36 @@ def refusal_of(name: str, problems: tuple[Problem, ...]) -> Refusal:
 def _parsed(text: str | bytes) -> Json:
     """orjson where it agrees with the strict parser: it turns integers beyond 64 bits into floats and allows twice
     the depth, so long digit runs and many brackets take the slow lane, and so does whatever it rejects."""
-    digits = text if isinstance(text, str) else text.decode("latin-1")
-    if len(text) < 19 or not (_LONG_NUMBER.search(digits) or digits.count("[") + digits.count("{") > MAX_DEPTH):
-        try:
-            return cast("Json", orjson.loads(text))
-        except orjson.JSONDecodeError:
-            return parse_json(text)
+    try:
+        data = text.encode() if isinstance(text, str) else text
+        if len(data) < _LONG or not (_has_long_number(data) or data.count(b"[") + data.count(b"{") > MAX_DEPTH):
+            return orjson.loads(data)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return parse_json(text)  # it says what is wrong
     return parse_json(text)
 
 
-def _checked(value: object) -> Json:
-    if not isinstance(value, Mapping):
-        raise JsonError(f"{type(value).__name__} is not an object")
-    members: Mapping[str, Json] = cast("Mapping[str, Json]", value)
-    if type(cast("object", value)) is not dict:
-        members = {**members}
+def _has_long_number(data: bytes) -> bool:
+    return _LONG_RUN in data.translate(_DIGITS_AS_ZERO)
+
+
+def _checked(members: Mapping[str, Json]) -> Json:
+    exact = members.__class__ is dict
+    if not exact and not isinstance(members, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise JsonError(f"{type(members).__name__} is not an object")
     for name, member in members.items():
         if not (type(name) is str and name.isascii() and _plain(member)):
-            check_json(members)
-            return cast("Json", _rebuilt(members))
-    return members
+            return _examined(members)
+    return members if exact else {**members}
+
+
+def _examined(members: Mapping[str, Json]) -> Json:
+    """The whole structure looked at, for arguments that are not flat and plain."""
+    check_json(members)
+    try:
+        return cast("Json", _rebuilt(members))
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
 
 
 def _plain(value: object) -> bool:
@@ -128,20 +141,25 @@ def _plain(value: object) -> bool:
         return value.isascii()
     if type(value) is int:
         return -_LARGEST < value < _LARGEST
-    return value is None or value is True or value is False or (type(value) is float and math.isfinite(value))
+    return value is None or type(value) is bool or (type(value) is float and math.isfinite(value))
 
 
 def _rebuilt(value: object) -> object:
     """The value in the built-in types that the validator reads: subclasses, tuples and other mappings are copied."""
     if isinstance(value, Mapping):
-        return {str(name): _rebuilt(member) for name, member in cast("Mapping[object, object]", value).items()}
+        members = cast("Mapping[str, object]", value)
+        return {str.__str__(name): _rebuilt(member) for name, member in members.items()}
     if isinstance(value, (list, tuple)):
         return [_rebuilt(member) for member in cast("list[object]", value)]
     if type(value) in (str, int, float, bool) or value is None:
         if type(value) is int and not -_LARGEST < value < _LARGEST:
             raise JsonError(f"an integer of more than {MAX_INTEGER_DIGITS} digits is too large")
         return value
-    return next(base(value) for base in (str, int, float) if isinstance(value, base))
+    return (
+        str.__str__(value)
+        if isinstance(value, str)
+        else next(of(value) for of in (int, float) if isinstance(value, of))
+    )
 
 
 def _is_moment(text: str) -> bool:
@@ -152,8 +170,12 @@ def _is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-_FORMATS: dict[str, Callable[[str], bool]] = {"date-time": _is_moment, "time": _is_time}
-"""Models leave out the time zone as people do, so these two are checked without insisting on it."""
+def _is_duration(text: str) -> bool:
+    return _DURATION.fullmatch(text) is not None
+
+
+_FORMATS: dict[str, Callable[[str], bool]] = {"date-time": _is_moment, "time": _is_time, "duration": _is_duration}
+"""Read as people and models write them: the time zone may be missing, seconds of a duration may have a fraction."""
 
 
 def _schema_error(error: Exception) -> SchemaError:

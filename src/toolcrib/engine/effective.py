@@ -33,7 +33,7 @@ class Slot:
     before: tuple[Hook, ...]
     after: tuple[Hook, ...]
     timeout: float
-    bucket: Bucket | None
+    buckets: tuple[Bucket, ...]
     lane: Lane
     write_ahead: bool
 
@@ -73,7 +73,7 @@ class Terms:
     default_timeout: float
     max_timeout: float
     rates: Mapping[str, Rate]
-    buckets: dict[str, Bucket]
+    buckets: dict[tuple[str, str], Bucket]
     now: Callable[[], float]
 
 
@@ -191,7 +191,6 @@ class EffectiveSet:
     def _compile(self, tool: Tool) -> Slot:
         terms, spec = self.terms, tool.spec
         hooks = [hook for hook in terms.hooks if hook.matches(spec)]
-        rate = next((rate for text, rate in terms.rates.items() if compile_pattern(text).fullmatch(spec.name)), None)
         write_ahead = (
             spec.effect is Effect.WRITE or spec.lane is Lane.AGENT or spec.dangerous
         ) and not tool.transactional
@@ -202,9 +201,18 @@ class EffectiveSet:
             before=tuple(hook for hook in hooks if hook.event is HookEvent.PRE_TOOL_USE),
             after=tuple(hook for hook in hooks if hook.event is HookEvent.POST_TOOL_USE),
             timeout=min(spec.timeout or terms.default_timeout, terms.max_timeout),
-            bucket=terms.buckets.setdefault(spec.name, Bucket.full(rate, terms.now())) if rate else None,
+            buckets=self._buckets(spec.name),
             lane=spec.lane,
             write_ahead=write_ahead,
+        )
+
+    def _buckets(self, name: str) -> tuple[Bucket, ...]:
+        """Every rate limit whose pattern fits; each tool has its own bucket of each."""
+        terms = self.terms
+        return tuple(
+            terms.buckets.setdefault((pattern, name), Bucket.full(rate, terms.now()))
+            for pattern, rate in terms.rates.items()
+            if compile_pattern(pattern).fullmatch(name)
         )
 
     def _reads(self, name: str, call: ToolCall) -> bool:

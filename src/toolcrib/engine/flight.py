@@ -1,68 +1,134 @@
-"""One call in the air: how far it got, and the one way to stop it from outside."""
+"""One call on its way through the counter: how far it got, and the one way to stop it from outside."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Coroutine, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from toolcrib.policy.verdict import Decision
-from toolcrib.values.call import Invocation, ToolCall
+from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.context import ToolContext
+from toolcrib.values.event import Draft
 from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.tool import Tool
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
+    from toolcrib.engine.run import Run
+
+T = TypeVar("T")
 
 
 class Flight:
-    """What `settle` knows of one call so far. Abort and time limits stop it by cancelling its task, once."""
+    """What is known of one call so far, and at the end its outcome: a value, or why there is none.
+
+    A call can be stopped only while it waits. One that never waits is never registered, timed or stopped.
+    """
 
     __slots__ = (
-        "ask", "began", "call", "call_id", "closed", "context", "invocation", "slot", "stage", "started", "stop", "task",
+        "ask", "began", "call", "call_id", "cancelled", "closed", "context", "permit", "refusal", "run", "seconds",
+        "slot", "stage", "start", "stop", "task", "tries", "value",
     )  # fmt: skip
 
-    def __init__(self, call: ToolCall, call_id: str, began: float) -> None:
+    def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
         self.call = call
         self.call_id = call_id
         self.began = began
-        self.task = asyncio.current_task()
+        self.run = run
+        self.task: asyncio.Task[object] | None = None
         self.slot: Slot | None = None
-        self.invocation: Invocation | None = None
+        self.permit: Permit | None = None
         self.context: ToolContext | None = None
-        self.started = False
+        self.start: Draft | None = None
+        self.value: object = None
+        self.refusal: Refusal | None = None
+        self.cancelled = False
         self.closed = False
         self.stop: Refusal | None = None
         self.stage: str | None = None
+        self.seconds = 0.0
         self.ask: Decision | None = None
+        self.tries = 1
 
-    def interrupt(self, reason: Reason, message: str) -> None:
-        """Stop the call wherever it waits; the first reason stands, and a finished call is left alone."""
-        if self.closed or self.stop is not None or self.task is None:
-            return
-        self.stop = Refusal(reason, message)
-        self.task.cancel()
+    async def wait(self, waiting: Waiting[None]) -> None:
+        """See an attempt that waits to its end: from now on it can be stopped, and its start has to be on record."""
+        run = self.run
+        self.task = asyncio.current_task()
+        run.flights.add(self)
+        if self.start is not None:
+            run.queue(self.start)
+            self.start = None
+        if self.seconds:
+            run.runtime.watch.start(self, self.seconds)
+        if self.stop is not None and self.task is not None:
+            self.task.cancel()
+        try:
+            await waiting
+        finally:
+            self.limit(0)
+            run.flights.discard(self)
+
+    def limit(self, seconds: float, stage: str | None = None) -> None:
+        """Enter a stage with a time limit of its own (0 = none)."""
+        if self.task is not None:
+            watch = self.run.runtime.watch
+            if self.seconds:
+                watch.done(self, self.seconds)
+            if seconds:
+                watch.start(self, seconds)
+        self.seconds = seconds
+        self.stage = stage
 
     def overtime(self, seconds: float) -> None:
         """The time limit of the stage this call is in has passed; a slow hook is a denial."""
         if self.stage is None:
             self.interrupt(Reason.TIMEOUT, f"{self.call.name} took longer than its limit of {seconds:g} s")
         else:
-            self.interrupt(
-                Reason.PERMISSION_DENIED,
-                f"the hook {self.stage} did not answer within {seconds:g} s, so the call is denied",
-            )
+            denied = f"the hook {self.stage} did not answer within {seconds:g} s, so the call is denied"
+            self.interrupt(Reason.PERMISSION_DENIED, denied)
 
-    async def land(self) -> None:
-        """Close the flight; a cancellation that came too late to matter is taken back."""
-        self.closed = True
-        if self.stop is None or self.task is None:
+    def interrupt(self, reason: Reason, message: str) -> None:
+        """Stop the call wherever it waits; the first reason stands, and a finished call is left alone."""
+        if self.closed or self.stop is not None:
             return
-        if self.task.cancelling():
+        self.stop = Refusal(reason, message)
+        if self.task is not None:
+            self.task.cancel()
+
+    def stopped(self, stop: BaseException) -> None:
+        """Keep why there is no value: refused, stopped by a limit or an abort, or cancelled from outside."""
+        if isinstance(stop, Refusal):
+            self.refusal = stop
+        elif self.stop is not None:
+            self.refusal = self.stop
+        else:
+            self.cancelled = True
+            self.refusal = Refusal(Reason.CANCELLED, f"{self.call.name} was cancelled by its caller")
+
+    async def take_back(self) -> None:
+        """Take back a cancellation that came too late to matter, so that it hits nothing else."""
+        if self.task is not None and self.task.cancelling():
             try:
                 await asyncio.sleep(0)
             except asyncio.CancelledError:
                 pass
             self.task.uncancel()
+
+
+def failure_of(error: BaseException, tool: Tool, flight: Flight) -> BaseException:
+    """What a handler raised, as the counter goes on with it: its failure in the model's words, never a traceback."""
+    if isinstance(error, (Refusal, KeyboardInterrupt)):
+        return error
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if flight.stop is not None or task is None or task.cancelling():
+            return error
+        return Refusal(Reason.INTERNAL_ERROR, f"{tool.name} failed: it cancelled itself")
+    text = str(error).strip()
+    message = f"{tool.name} failed: {type(error).__name__}" + (f": {text[:2_000]}" if text else "")
+    return Refusal(Reason.INTERNAL_ERROR, message, {"error_type": type(error).__name__})
 
 
 class Timed(Protocol):
@@ -112,3 +178,37 @@ class Watch:
             del queue[timed]
             timed.overtime(seconds)
         del self._queues[seconds]
+
+
+class Waiting(Generic[T]):
+    """A coroutine that was begun and now waits for something; awaiting this goes on with it."""
+
+    __slots__ = ("_for", "_work")
+
+    def __init__(self, work: Coroutine[object, object, T], waits_for: object) -> None:
+        self._work = work
+        self._for = waits_for
+
+    def __await__(self) -> Generator[object, object, T]:
+        """What `yield from` would do from its second step on."""
+        work, waiting = self._work, self._for
+        while True:
+            try:
+                sent = yield waiting
+            except BaseException as error:
+                step = partial(work.throw, error)
+            else:
+                step = partial(work.send, sent)
+            try:
+                waiting = step()
+            except StopIteration as done:
+                value: T = done.value
+                return value
+
+
+def promptly(work: Coroutine[object, object, None]) -> Waiting[None] | None:
+    """Run a coroutine as far as it goes without waiting; None when that was all of it."""
+    try:
+        return Waiting(work, work.send(None))
+    except StopIteration:
+        return None

@@ -33,9 +33,18 @@ class Gate:
     grants: Grants = field(default_factory=Grants)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    def pass_through(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit | None:
+        """A permit for what policy allows outright; None for everything that needs a closer look."""
+        if run.runtime.policy is not run.tools.terms.policy:
+            return None
+        decision = slot.decide(invocation)
+        return Permit(invocation, decision.cite) if decision.verdict is Verdict.ALLOW and flight.ask is None else None
+
     async def permit(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit:
         """Leave to execute, or a Refusal that cites the rule."""
         decision = slot.decide(invocation)
+        if run.runtime.policy is not run.tools.terms.policy:
+            decision = decision.at_least(run.runtime.policy.decide(slot.tool.spec))
         if flight.ask is not None:
             decision = decision.at_least(flight.ask)
         if decision.verdict is Verdict.ALLOW:
@@ -130,7 +139,7 @@ def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run
         tool=spec.name,
         effect=invocation.effect,
         tags=spec.tags,
-        arguments=canonical(shown)[:SUMMARY_LIMIT],
+        arguments=_summary(canonical(shown)),
         targets=invocation.targets,
         dangerous=spec.dangerous,
         because=decision.because,
@@ -142,6 +151,11 @@ def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run
         cwd=run.workspace,
         network_host=next(hosts, None),
     )
+
+
+def _summary(text: str) -> str:
+    """At most a thousand characters, with a sign where there is more."""
+    return text if len(text) <= SUMMARY_LIMIT else text[: SUMMARY_LIMIT - 1] + "…"
 
 
 def request_json(request: PermissionRequest) -> JsonObject:

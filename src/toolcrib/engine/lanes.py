@@ -17,12 +17,23 @@ class WorkLane:
     writing: bool = False
     waiting: deque[tuple[Lane, asyncio.Future[None]]] = field(default_factory=deque[tuple[Lane, asyncio.Future[None]]])
 
+    def try_enter(self, lane: Lane) -> bool:
+        """Take a place if there is one right now."""
+        if lane is Lane.AGENT:
+            return True
+        if self.waiting or self.writing:
+            return False
+        if lane is Lane.READ:
+            self.readers += 1
+        elif self.readers:
+            return False
+        else:
+            self.writing = True
+        return True
+
     async def enter(self, lane: Lane) -> None:
         """Wait for a place; cancelling the wait gives the place up."""
-        if lane is Lane.AGENT:
-            return
-        if not self.waiting and self._free(lane):
-            self._take(lane)
+        if self.try_enter(lane):
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.waiting.append((lane, place))

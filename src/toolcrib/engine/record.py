@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from toolcrib.catalog.normalise import normalise
 from toolcrib.catalog.validate import Validator
-from toolcrib.engine.bound import Cut, cut
+from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
-from toolcrib.engine.normalise import normalise
-from toolcrib.ports import Conflict, Unit
+from toolcrib.ports import Conflict, Fenced, Unit
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
-from toolcrib.values.event import EventType, Level
+from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolResult, ToolReturn, block_text, result_json
@@ -27,26 +27,14 @@ T = TypeVar("T")
 DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What happened to a call, before it is recorded: a value, or why there is none."""
-
-    flight: Flight
-    value: object = None
-    refusal: Refusal | None = None
-    permit: Permit | None = None
-    cancelled: bool = False
-    tries: int = 1
-
-
-async def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> None:
-    """Record that a call starts: durable before anything that acts, queued before anything that only reads."""
+def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Future[int] | None:
+    """Record that a call starts: to be awaited before anything that acts; a read's goes along as soon as it waits."""
     invocation = permit.invocation
     shown, found = run.runtime.redactor.json(invocation.arguments)
     payload: dict[str, Json] = {
-        "name": invocation.tool.name,
+        "name": slot.tool.spec.name,
         "arguments": shown,
-        "effect": invocation.effect.value,
+        "effect": invocation.effect,
         "fingerprint": invocation.tool.fingerprint,
         "permit": permit.verdict_by,
     }
@@ -60,53 +48,83 @@ async def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> None:
         payload["via"] = invocation.call.via
     if run.parent_call is not None:
         payload["parent_call"] = run.parent_call
-    unit = Unit((run.draft(EventType.TOOL_STARTED, invocation.call_id, payload),), run.ownership)
-    if not slot.write_ahead:
-        run.runtime.store.queue(unit)
+    draft = run.draft(EventType.TOOL_STARTED, invocation.call_id, payload)
+    if slot.write_ahead:
+        return run.runtime.store.append(Unit((draft,), run.ownership))
+    if flight.task is None:
+        flight.start = draft
     else:
-        try:
-            await run.runtime.store.append(unit)
-        except StoreError as error:
-            message = f"{invocation.tool.name} was not started, because its start could not be recorded: {error}"
-            raise Refusal(Reason.STORAGE_ERROR, message) from error
-    flight.started = True
+        run.queue(draft)
+    return None
 
 
-async def finished(outcome: Outcome, run: Run) -> tuple[ToolResult, Unit]:
+async def recorded(start: asyncio.Future[int], flight: Flight) -> None:
+    """Wait until the start is durable; a call whose start cannot be recorded does not start."""
+    try:
+        await start
+    except StoreError as error:
+        message = f"{flight.call.name} was not started, because its start could not be recorded: {error}"
+        raise Refusal(Reason.STORAGE_ERROR, message) from error
+
+
+def concluded(flight: Flight, run: Run) -> ToolReturn:
+    """What the call came to, in one form, checked against the output schema and without secrets."""
+    returned = _returned(flight)
+    content, found = run.runtime.redactor.content(returned.content)
+    if not found and returned.error is None:
+        return returned
+    error = None if returned.error is None else _redacted_error(returned.error, run)
+    return ToolReturn(content, returned.metadata, error)
+
+
+async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
+    """Bound a result for the model; the whole of it becomes an artifact, or the result says that there is none."""
+    parts = cut(content, run.runtime.bounds)
+    if parts.overflow is None:
+        return content
+    put = run.runtime.store.artifacts.put(
+        parts.overflow, mime_type=parts.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
+    )
+    storing = asyncio.ensure_future(put)
+    try:
+        flight.cancelled |= await unstoppable(storing)
+    except (StoreError, OSError) as error:
+        return parts.without_artifact(str(error))
+    return parts.with_artifact(storing.result().artifact_id)
+
+
+def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: Run) -> tuple[ToolResult, Unit]:
     """The result as the model will read it, and the unit that records it with everything the handler put."""
-    flight = outcome.flight
-    returned = _returned(outcome)
-    content = _redacted(returned.content, run)
-    bounded = cut(content, run.runtime.bounds)
-    if bounded.overflow is not None:
-        content = await _spill(outcome, bounded, run)
-    else:
-        content = bounded.content
-    error = _redacted_error(returned.error, run)
-    name = flight.slot.tool.name if flight.slot is not None else flight.call.name
-    metadata = _metadata(flight, returned, run)
-    result = ToolResult(flight.call_id, name, content, error.code if error else None, error, metadata)
-    drafts = (run.draft(_event_type(result), flight.call_id, result_json(result), _level(result), flight.call_id),)
+    error = returned.error
+    name = flight.call.name if flight.slot is None else flight.slot.tool.spec.name
+    reason = None if error is None else error.code
+    result = ToolResult(flight.call_id, name, content, reason, error, _metadata(flight, returned, run))
+    kind, level = (EventType.TOOL_COMPLETED, Level.INFO) if reason is None else (_event_type(reason), Level.WARNING)
+    end = run.draft(kind, flight.call_id, result_json(result), level, flight.call_id)
+    drafts = (end,) if flight.start is None else (flight.start, end)
     context = flight.context
     if context is None or (context.documents is None and context.events is None) or error is not None:
         return result, Unit(drafts, run.ownership)
-    extra = tuple(
-        run.draft(kind, flight.call_id, run.runtime.redactor.json(body)[0]) for kind, body in context.events or ()
-    )
-    return result, Unit((*extra, *drafts), run.ownership, tuple(context.documents or ()))
+    emitted = tuple(_emitted(kind, body, flight, run) for kind, body in context.events or ())
+    return result, Unit((*drafts[:-1], *emitted, end), run.ownership, tuple(context.documents or ()))
 
 
-def unrecorded(result: ToolResult, error: StoreError) -> ToolResult:
-    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record."""
+def unrecorded(result: ToolResult, error: StoreError, run: Run) -> ToolResult:
+    """The call ran but its result could not be recorded: say so, and hand out nothing that is not on record.
+
+    If the session has another owner by now, the late result becomes a note for it.
+    """
+    if isinstance(error, Fenced):
+        late = run.draft(EventType.NOTE, result.call_id, {"late_result": result_json(result)}, Level.WARNING)
+        run.runtime.store.queue(Unit((late,)))
     message = f"the result of {result.name} could not be recorded ({error}); whether it took effect is unknown"
     failure = ToolError(Reason.STORAGE_ERROR, message)
     return replace(result, content=(Text(message),), reason=failure.code, error=failure)
 
 
-def conflicted(outcome: Outcome, conflict: Conflict) -> Outcome:
-    """The outcome of a call whose documents someone else changed meanwhile."""
-    message = f"{conflict}; read again and repeat the call"
-    return Outcome(outcome.flight, refusal=Refusal(Reason.CONFLICT, message), permit=outcome.permit)
+def conflicted(conflict: Conflict) -> Refusal:
+    """What a call is told whose documents someone else changed meanwhile."""
+    return Refusal(Reason.CONFLICT, f"{conflict}; read again and repeat the call")
 
 
 async def unstoppable(future: asyncio.Future[T]) -> bool:
@@ -125,15 +143,15 @@ async def unstoppable(future: asyncio.Future[T]) -> bool:
     return cancelled
 
 
-def _returned(outcome: Outcome) -> ToolReturn:
+def _returned(flight: Flight) -> ToolReturn:
     """The handler's value in one form, checked against the output schema; a refusal becomes its text."""
-    flight = outcome.flight
-    refusal = outcome.refusal
+    refusal = flight.refusal
     if refusal is None:
         try:
-            returned = normalise(outcome.value)
-            if flight.slot is not None and (output := flight.slot.checks.output) is not None and returned.error is None:
-                _check_output(flight.slot.tool.name, output, returned)
+            returned = normalise(flight.value)
+            slot = flight.slot
+            if slot is not None and slot.checks.output is not None and returned.error is None:
+                _check_output(slot.tool.spec.name, slot.checks.output, returned)
             return returned
         except Refusal as unusable:
             refusal = unusable
@@ -147,24 +165,12 @@ def _returned(outcome: Outcome) -> ToolReturn:
     return ToolReturn(content, error=error)
 
 
-async def _spill(outcome: Outcome, bounded: Cut, run: Run) -> tuple[Block, ...]:
-    """Keep what does not fit as an artifact; when that fails, say that the rest is not available."""
-    flight = outcome.flight
-    put = run.runtime.store.artifacts.put(
-        bounded.overflow or (), mime_type=bounded.mime_type, session_id=run.origin.session_id, call_id=flight.call_id
-    )
-    storing = asyncio.ensure_future(put)
-    try:
-        outcome.cancelled |= await unstoppable(storing)
-    except (StoreError, OSError) as error:
-        return bounded.without_artifact(str(error))
-    return bounded.with_artifact(storing.result().artifact_id)
-
-
 def _check_output(name: str, output: Validator, returned: ToolReturn) -> None:
-    data = next((block.data for block in returned.content if isinstance(block, JsonBlock)), None)
-    if data is None and returned.content:
-        data = "\n".join(block_text(block) for block in returned.content)
+    content = returned.content
+    if len(content) == 1 and type(block := content[0]) is JsonBlock:
+        data = block.data
+    else:
+        data = "\n".join(block_text(block) for block in content) if content else None
     if not output.is_valid(data):
         problems = [str(problem) for problem in output.problems(data)]
         message = f"{name} returned something its own output schema does not allow: {'; '.join(problems)}"
@@ -175,27 +181,12 @@ def _partial(context: ToolContext | None) -> str:
     return "" if context is None or context.partial_output is None else "".join(context.partial_output)
 
 
-def _redacted(content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
-    redactor = run.runtime.redactor
-    found = False
-    blocks: list[Block] = []
-    for block in content:
-        if isinstance(block, Text):
-            text, count = redactor.text(block.text)
-            block = Text(text) if count else block
-        elif isinstance(block, JsonBlock):
-            data, count = redactor.json(block.data)
-            block = replace(block, data=data) if count else block
-        else:
-            count = 0
-        found = found or bool(count)
-        blocks.append(block)
-    return tuple(blocks) if found else content
+def _emitted(kind: str, body: JsonObject, flight: Flight, run: Run) -> Draft:
+    shown, _ = run.runtime.redactor.json(body)
+    return run.draft(kind, flight.call_id, shown if isinstance(shown, Mapping) else {"redacted": shown})
 
 
-def _redacted_error(error: ToolError | None, run: Run) -> ToolError | None:
-    if error is None:
-        return None
+def _redacted_error(error: ToolError, run: Run) -> ToolError:
     message, count = run.runtime.redactor.text(error.message)
     details, more = run.runtime.redactor.json(error.details)
     if not count and not more:
@@ -205,23 +196,18 @@ def _redacted_error(error: ToolError | None, run: Run) -> ToolError | None:
 
 
 def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> JsonObject:
-    metadata: dict[str, Json] = {"duration_ms": round((run.runtime.clock.monotonic() - flight.began) * 1000, 3)}
+    spent = run.runtime.clock.monotonic() - flight.began
+    metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
     if returned.metadata:
         metadata.update({key: run.runtime.redactor.json(value)[0] for key, value in returned.metadata.items()})
     if flight.call.id is not None and flight.call.id != flight.call_id:
         metadata["provider_call_id"] = flight.call.id
-    if flight.slot is not None and flight.call.name != flight.slot.tool.name:
+    if flight.slot is not None and flight.call.name != flight.slot.tool.spec.name:
         metadata["provider_name"] = flight.call.name
     return metadata
 
 
-def _event_type(result: ToolResult) -> EventType:
-    if result.reason is None:
-        return EventType.TOOL_COMPLETED
-    if result.reason is Reason.SKIPPED:
+def _event_type(reason: Reason) -> EventType:
+    if reason is Reason.SKIPPED:
         return EventType.TOOL_SKIPPED
-    return EventType.TOOL_DENIED if result.reason in DENIALS else EventType.TOOL_FAILED
-
-
-def _level(result: ToolResult) -> Level:
-    return Level.INFO if result.reason is None else Level.WARNING
+    return EventType.TOOL_DENIED if reason in DENIALS else EventType.TOOL_FAILED

@@ -11,6 +11,7 @@ from toolcrib.values.event import TERMINAL, Event, EventType
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import NOTHING
 
 if TYPE_CHECKING:
     from toolcrib.engine.run import Run
@@ -76,11 +77,14 @@ async def _asked_call(asked: Mapping[str, Json], run: Run) -> ToolResult:
     call = _call_of(str(asked["id"]), asked)
     if not asked.get("redacted"):
         return await settle(call, run)
-    message = f"{call.name} had not started when the process ended; its arguments held secrets that are not kept, so call it again"
+    message = (
+        f"{call.name} had not started when the process ended; secrets in its arguments are not kept, so call again"
+    )
     return await skip(call, run, Refusal(Reason.INTERRUPTED, message))
 
 
 def _call_of(call_id: str | None, payload: Mapping[str, Json]) -> ToolCall:
     arguments = payload.get("arguments")
-    usable = arguments if isinstance(arguments, (str, Mapping)) else {}
-    return ToolCall(str(payload.get("name", "")), usable, call_id)
+    if not isinstance(arguments, (str, Mapping)):
+        arguments = NOTHING
+    return ToolCall(str(payload.get("name", "")), arguments, call_id)

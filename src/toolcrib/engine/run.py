@@ -12,7 +12,7 @@ from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.settle import settle
 from toolcrib.engine.turn import take_turn
-from toolcrib.ports import RunClosed, RunOpened, Unit
+from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
 from toolcrib.values.call import Invocation, Permit, ToolCall
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, EventType, Level
@@ -91,22 +91,23 @@ class Run:
         call_id = call.id
         if call_id is None or call_id in self._ids:
             call_id = self.runtime.ids.new("call")
-        flight = Flight(call, call_id, self.runtime.clock.monotonic())
-        self.flights.add(flight)
-        return flight
+        return Flight(call, call_id, self.runtime.clock.monotonic(), self)
 
     def check_alive(self, call: ToolCall) -> None:
         """Refuse what must not start: after an abort, beyond the budget, or under an id that was used before."""
-        root = self.root
-        if root.aborted is not None or self.aborted is not None:
-            raise Refusal(
-                Reason.ABORTED, f"the run was aborted before this call started: {self.aborted or root.aborted}"
-            )
+        self.check_running()
+        root = self if self.parent is None else self.root
         if call.id is not None:
             self._remember(call.id)
         root.calls += 1
         if (limit := self.runtime.max_calls_per_run) and root.calls > limit:
             raise Refusal(Reason.RATE_LIMITED, f"this run has used all of its {limit} calls; finish with what you have")
+
+    def check_running(self) -> None:
+        """Nothing starts in a run that was aborted, or inside one."""
+        aborted = self.aborted if self.parent is None else self.root.aborted
+        if aborted is not None:
+            raise Refusal(Reason.ABORTED, f"the run was aborted before this call started: {aborted}")
 
     def check_contract(self, slot: Slot) -> None:
         """The tool must still be the one this run was given; a change can only take away."""
@@ -122,21 +123,20 @@ class Run:
             raise Refusal(Reason.CONTRACT_DRIFT, message, {"was": slot.tool.fingerprint, "is": current.fingerprint})
 
     def take(self, slot: Slot) -> None:
-        """Spend from the tool's rate limit."""
-        bucket = slot.bucket
-        if bucket is not None and (wait := bucket.take(self.runtime.clock.monotonic())):
-            rate = bucket.rate
-            raise Refusal(
-                Reason.RATE_LIMITED,
-                f"{slot.tool.name} may be called {rate.max_calls} times in {rate.per_seconds:g} s; try again in {wait:.1f} s",
-                {"retry_after": round(wait, 3)},
-            )
+        """Spend from every rate limit of the tool, or from none of them."""
+        for bucket in slot.buckets:
+            if wait := bucket.take(self.runtime.clock.monotonic()):
+                for other in slot.buckets[: slot.buckets.index(bucket)]:
+                    other.give_back()
+                allowed = f"{bucket.rate.max_calls} times in {bucket.rate.per_seconds:g} s"
+                message = f"{slot.tool.name} may be called {allowed}; try again in {wait:.1f} s"
+                raise Refusal(Reason.RATE_LIMITED, message, {"retry_after": round(wait, 3)})
 
     def context(self, permit: Permit) -> ToolContext:
         invocation = permit.invocation
         return ToolContext(
             invocation.call_id,
-            invocation.tool.name,
+            invocation.tool.spec.name,
             invocation.arguments,
             invocation.targets,
             self.origin,
@@ -144,13 +144,11 @@ class Run:
             self,
         )
 
-    async def enter(self, invocation: Invocation, context: ToolContext) -> Lane | None:
-        """Wait for the lane. Inside a read there is nothing to wait for, and nothing may write."""
-        spec = invocation.tool.spec
-        lane = spec.lane if invocation.effect is spec.effect else Lane.READ
-        context.lane = lane
+    def lane_for(self, invocation: Invocation, slot: Slot, context: ToolContext) -> Lane | None:
+        """The lane this call has to take. Inside a read there is none to take, and nothing may write."""
+        spec = slot.tool.spec
+        lane = context.lane = slot.lane if invocation.effect is spec.effect else Lane.READ
         if self.holds is not Lane.READ:
-            await self.lane.enter(lane)
             return lane
         if invocation.effect is Effect.WRITE:
             message = (
@@ -168,10 +166,6 @@ class Run:
             lingering.add_done_callback(lambda _: self.lane.leave(lane))
         else:
             self.lane.leave(lane)
-
-    async def land(self, flight: Flight) -> None:
-        self.flights.discard(flight)
-        await flight.land()
 
     # What a handler asks of a run, through its context.
 
@@ -208,7 +202,10 @@ class Run:
 
     def note(self, kind: str, call_id: str | None, payload: JsonObject, level: Level = Level.INFO) -> None:
         """Record an event beside the calls; it is committed with the next result or shortly by itself."""
-        self.runtime.store.queue(Unit((self.draft(kind, call_id, payload, level),), self.ownership))
+        self.queue(self.draft(kind, call_id, payload, level))
+
+    def queue(self, draft: Draft) -> None:
+        self.runtime.store.queue(Unit((draft,), self.ownership))
 
     async def opened(self) -> None:
         """Record that the run begins."""
@@ -227,7 +224,10 @@ class Run:
         kind = EventType.RUN_CANCELLED if self.aborted else EventType.RUN_COMPLETED
         draft = self.draft(kind, None, {"end_reason": self.end_reason, "calls": self.calls})
         row = RunClosed(self.origin.run_id, self.end_reason, self.runtime.clock.now())
-        await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        try:
+            await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        except Fenced:
+            return  # the session has another owner, who will say how it went on
 
     @property
     def _portal(self) -> BlockingPortal:

@@ -15,7 +15,6 @@ from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
 from toolcrib.engine.recover import recover
-from toolcrib.engine.redact import Redactor
 from toolcrib.engine.run import Run
 from toolcrib.policy.limits import Bucket, Rate
 from toolcrib.policy.rules import Policy
@@ -27,6 +26,8 @@ from toolcrib.values.spec import Exposure, ToolSpec
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
+
+    from toolcrib.engine.redact import Redactor
 
 CACHED_SETS = 32
 Advertiser = Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]
@@ -72,7 +73,7 @@ class Runtime:
     lanes: Lanes = field(default_factory=Lanes)
     live: Live = field(default_factory=Live)
     gates: dict[str, Gate] = field(default_factory=dict[str, Gate])
-    buckets: dict[str, Bucket] = field(default_factory=dict[str, Bucket])
+    buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict[tuple[str, str], Bucket])
     _sets: dict[Wish, EffectiveSet] = field(default_factory=dict[Wish, EffectiveSet])
 
     def __post_init__(self) -> None:

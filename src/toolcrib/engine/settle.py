@@ -6,11 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from toolcrib.engine import watchers
-from toolcrib.engine.flight import Flight
-from toolcrib.engine.record import Outcome, conflicted, finished, started, unrecorded, unstoppable
+from toolcrib.engine.bound import is_short
+from toolcrib.engine.flight import Flight, failure_of, promptly
+from toolcrib.engine.record import bounded, concluded, conflicted, finished, recorded, started, unrecorded, unstoppable
 from toolcrib.ports import Conflict
 from toolcrib.values.call import Permit, ToolCall
-from toolcrib.values.refusal import Reason, Refusal, StoreError
+from toolcrib.values.refusal import Refusal, StoreError
 from toolcrib.values.result import ToolResult
 
 if TYPE_CHECKING:
@@ -22,87 +23,97 @@ MAX_TRIES = 3
 
 async def settle(call: ToolCall, run: Run) -> ToolResult:
     """Take one call to its one durable result, aborted or not."""
-    outcome = await _attempt(call, run)
-    return await _finish(outcome, run)
+    flight = run.board(call)
+    attempt = promptly(_attempt(call, flight, run))
+    if attempt is not None:
+        await flight.wait(attempt)
+    return await _finish(flight, run)
 
 
 async def skip(call: ToolCall, run: Run, refusal: Refusal) -> ToolResult:
     """Give a call that must not start its one result."""
-    outcome = Outcome(run.board(call), refusal=refusal)
-    await run.land(outcome.flight)
-    return await _finish(outcome, run)
-
-
-async def _attempt(call: ToolCall, run: Run) -> Outcome:
-    """Prove, permit and execute one call; whatever stops it becomes a value here."""
     flight = run.board(call)
-    outcome = Outcome(flight)
+    flight.refusal = refusal
+    return await _finish(flight, run)
+
+
+async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
+    """Prove, permit and execute one call; whatever stops it becomes a value here."""
     try:
         run.check_alive(call)
         slot = flight.slot = run.tools.require(call.name)
         run.check_contract(slot)
         run.take(slot)
-        invocation = flight.invocation = slot.invoke(call, flight.call_id)
-        await watchers.before(slot, invocation, flight, run)
-        permit = outcome.permit = await run.gate.permit(slot, invocation, flight, run)
-        outcome.value = await _execute(permit, slot, flight, run)
+        invocation = slot.invoke(call, flight.call_id)
+        if slot.before:
+            await watchers.before(slot, invocation, flight, run)
+        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(
+            slot, invocation, flight, run
+        )
+        flight.value = await _execute(permit, slot, flight, run)
     except (Refusal, asyncio.CancelledError) as stop:
-        _stopped(outcome, stop)
-    await run.land(flight)
-    return outcome
+        flight.stopped(stop)
+    flight.closed = True
+    if flight.stop is not None:
+        await flight.take_back()
 
 
 async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> object:
     """In its lane, on record and under its time limit: run the handler."""
     context = flight.context = run.context(permit)
-    lane = await run.enter(permit.invocation, context)
+    lane = run.lane_for(permit.invocation, slot, context)
+    if lane is not None and not run.lane.try_enter(lane):
+        await run.lane.enter(lane)
     try:
-        await started(permit, slot, flight, run)
-        run.runtime.watch.start(flight, slot.timeout)
+        run.check_running()
+        start = started(permit, slot, flight, run)
+        if start is not None:
+            await recorded(start, flight)
+        flight.limit(slot.timeout)
         return await run.runtime.executor.execute(permit, context)
+    except BaseException as error:
+        if (failure := failure_of(error, slot.tool, flight)) is error:
+            raise
+        raise failure from error
     finally:
-        run.runtime.watch.done(flight, slot.timeout)
         run.leave(lane, context)
 
 
-def _stopped(outcome: Outcome, stop: Refusal | asyncio.CancelledError) -> None:
-    """Say why a call has no value: refused, stopped by a limit or an abort, or cancelled from outside."""
-    flight = outcome.flight
-    if isinstance(stop, Refusal):
-        outcome.refusal = stop
-    elif flight.stop is not None:
-        outcome.refusal = flight.stop
-    else:
-        outcome.cancelled = True
-        outcome.refusal = Refusal(Reason.CANCELLED, f"{flight.call.name} was cancelled by its caller")
-
-
-async def _finish(outcome: Outcome, run: Run) -> ToolResult:
+async def _finish(flight: Flight, run: Run) -> ToolResult:
     """Redact, bound and record the one result; nothing can cancel this, and what watches comes after."""
-    result, unit = await finished(outcome, run)
+    returned = concluded(flight, run)
+    content = returned.content
+    if not is_short(content, run.runtime.bounds):
+        content = await bounded(flight, content, run)
+    result, unit = finished(flight, returned, content, run)
     try:
-        outcome.cancelled |= await unstoppable(run.runtime.store.append(unit))
+        record = run.runtime.store.append(unit)
+        if not record.done():
+            flight.cancelled |= await unstoppable(record)
+        record.result()
     except Conflict as conflict:
-        return await _finish(await _again(outcome, conflict, run), run)
+        await _again(flight, conflict, run)
+        return await _finish(flight, run)
     except StoreError as error:
-        result = unrecorded(result, error)
-    if outcome.cancelled:
+        result = unrecorded(result, error, run)
+    if flight.cancelled:
         raise asyncio.CancelledError
-    slot, permit = outcome.flight.slot, outcome.permit
+    slot, permit = flight.slot, flight.permit
     if permit is not None and slot is not None and slot.after:
         await watchers.after(slot, permit.invocation, result, run)
     return result
 
 
-async def _again(outcome: Outcome, conflict: Conflict, run: Run) -> Outcome:
+async def _again(flight: Flight, conflict: Conflict, run: Run) -> None:
     """Documents changed meanwhile: a transactional tool runs again, any other is told of the conflict."""
-    permit, flight = outcome.permit, outcome.flight
-    if permit is None or not permit.invocation.tool.transactional or outcome.tries >= MAX_TRIES:
-        return conflicted(outcome, conflict)
-    again = Outcome(flight, permit=permit, tries=outcome.tries + 1)
+    permit = flight.permit
+    flight.value = flight.context = None
+    if permit is None or not permit.invocation.tool.transactional or flight.tries >= MAX_TRIES:
+        flight.refusal = conflicted(conflict)
+        return
+    flight.tries += 1
     context = flight.context = run.context(permit)
     try:
-        again.value = await run.runtime.executor.execute(permit, context)
-    except (Refusal, asyncio.CancelledError) as stop:
-        _stopped(again, stop)
-    return again
+        flight.value = await run.runtime.executor.execute(permit, context)
+    except (Exception, asyncio.CancelledError) as error:
+        flight.stopped(failure_of(error, permit.invocation.tool, flight))

@@ -123,13 +123,15 @@ class Turn:
         ended = result.reason.value if result.reason else "failed"
         return Refusal(
             Reason.SKIPPED,
-            f"skipped: the earlier write {result.name} ended with {ended}; decide again, then call this once more if needed",
+            f"not started: the earlier write {result.name} ended with {ended}; look at that first",
             {"stopped_by": result.call_id},
         )
 
     def _too_many(self) -> Refusal:
         most = self.run.runtime.max_calls_per_turn
-        return Refusal(Reason.SKIPPED, f"skipped: a turn may have at most {most} calls; send the rest in the next turn")
+        return Refusal(
+            Reason.SKIPPED, f"not started: a turn may have at most {most} calls; send the rest in the next turn"
+        )
 
 
 def _identified(call: ToolCall, run: Run) -> ToolCall:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from toolcrib.engine.flight import Flight, promptly
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookAnswer, HookVerdict
 from toolcrib.values.call import Invocation
@@ -14,16 +15,13 @@ from toolcrib.values.result import ToolResult
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
-    from toolcrib.engine.flight import Flight
     from toolcrib.engine.run import Run
 
 
 async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> None:
     """Run the pre hooks in order; the first denial refuses, a failing hook denies unless it is lenient."""
-    watch = run.runtime.watch
     for hook in slot.before:
-        flight.stage = hook.name
-        watch.start(flight, hook.timeout)
+        flight.limit(hook.timeout, hook.name)
         try:
             answer = await hook.before(invocation, run.origin)
             if answer is not None and answer.decision is not HookVerdict.ALLOW:
@@ -35,47 +33,19 @@ async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -
                 raise
         except Exception as error:
             _failed(hook, invocation, error, run)
-        finally:
-            watch.done(flight, hook.timeout)
-            flight.stage = None
+    flight.limit(0)
 
 
 async def after(slot: Slot, invocation: Invocation, result: ToolResult, run: Run) -> None:
     """Run the post hooks, each under its own limit; the result is already recorded and no failure changes it."""
-    watch = run.runtime.watch
     for hook in slot.after:
-        limit = _Limit()
-        watch.start(limit, hook.timeout)
         try:
-            await hook.after(invocation, result, run.origin)
-        except asyncio.CancelledError:
-            if not limit.taken_back():
-                raise
-            _note_failure(hook, invocation, f"no end within {hook.timeout:g} s", run)
+            watching = promptly(hook.after(invocation, result, run.origin))
+            if watching is not None:
+                async with asyncio.timeout(hook.timeout):
+                    await watching
         except Exception as error:
             _note_failure(hook, invocation, f"{type(error).__name__}: {error}", run)
-        finally:
-            watch.done(limit, hook.timeout)
-
-
-class _Limit:
-    """The time limit of one post hook: it cancels the waiting task, and takes that back."""
-
-    __slots__ = ("over", "task")
-
-    def __init__(self) -> None:
-        self.task = asyncio.current_task()
-        self.over = False
-
-    def overtime(self, seconds: float) -> None:
-        if self.task is not None:
-            self.over = True
-            self.task.cancel()
-
-    def taken_back(self) -> bool:
-        if self.over and self.task is not None:
-            self.task.uncancel()
-        return self.over
 
 
 def _heed(hook: Hook, answer: HookAnswer, invocation: Invocation, flight: Flight, run: Run) -> None:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import importlib
-import inspect
 import json
 import os
 import runpy
 import signal
 import sys
-from collections.abc import Awaitable
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 from toolcrib.catalog.decorate import tool_of
-from toolcrib.values.context import ToolContext
+from toolcrib.catalog.normalise import normalise
+from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.identity import Origin
-from toolcrib.values.json import Json
+from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
-from toolcrib.values.tool import Tool
+from toolcrib.values.result import ToolResult, result_json
 
 PR_SET_PDEATHSIG = 1
 
@@ -37,27 +36,24 @@ def main(folder: str) -> None:
     temporary.rename(place / "answer.json")
 
 
-def _answer(entry: str, arguments: dict[str, Json]) -> dict[str, Json]:
-    try:
-        tool = tool_of(load(entry))
-        return {"value": _plain(_call(tool, arguments))}
-    except Refusal as refusal:
-        return {"reason": refusal.reason.value, "message": refusal.message}
-    except Exception as error:
-        return {"reason": Reason.INTERNAL_ERROR.value, "message": f"{type(error).__name__}: {error}"[:2_000]}
-
-
 def load(entry: str) -> object:
     """A function by `module:name`, or by `/path/to/script.py:name` when it was defined in a script."""
     place, _, name = entry.rpartition(":")
     if place.endswith(".py"):
-        return attrgetter(name)(_Namespace(runpy.run_path(place, run_name="__toolcrib_isolated__")))
+        return attrgetter(name)(SimpleNamespace(**runpy.run_path(place, run_name="__toolcrib_isolated__")))
     return attrgetter(name)(importlib.import_module(place))
 
 
-class _Namespace:
-    def __init__(self, names: dict[str, object]) -> None:
-        self.__dict__.update(names)
+def _answer(entry: str, arguments: dict[str, Json]) -> JsonObject:
+    try:
+        tool = tool_of(load(entry))
+        context = ToolContext("isolated", tool.name, arguments, (), Origin("", ""), None, _NoDesk())
+        returned = normalise(tool.handler(context, arguments))
+        return result_json(ToolResult("", tool.name, returned.content, None, returned.error, returned.metadata))
+    except Refusal as refusal:
+        return {"refusal": refusal.reason.value, "message": refusal.message}
+    except Exception as error:
+        return {"refusal": Reason.INTERNAL_ERROR.value, "message": f"{type(error).__name__}: {error}"[:2_000]}
 
 
 class _NoDesk:
@@ -66,33 +62,16 @@ class _NoDesk:
     def progress(self, context: ToolContext, message: str, fraction: float | None) -> None:
         print(message, file=sys.stderr)
 
-    async def call_from(self, context: ToolContext, name: str, arguments: object) -> object:
+    async def call_from(self, context: ToolContext, name: str, arguments: JsonObject) -> ToolResult:
         raise Refusal(Reason.TOOL_NOT_AVAILABLE, "an isolated handler cannot call other tools")
 
-    async def load(self, context: ToolContext, kind: str, key: str) -> object:
+    async def load(self, context: ToolContext, kind: str, key: str) -> Document | None:
         raise Refusal(Reason.TOOL_NOT_AVAILABLE, "an isolated handler cannot read documents")
 
 
-def _call(tool: Tool, arguments: dict[str, Json]) -> object:
-    context = ToolContext("isolated", tool.name, arguments, (), Origin("", ""), None, cast("object", _NoDesk()))  # type: ignore[arg-type]
-    value = tool.handler(context, arguments)
-    return asyncio.run(_wait(cast("Awaitable[object]", value))) if inspect.isawaitable(value) else value
-
-
-async def _wait(value: Awaitable[object]) -> object:
-    return await value
-
-
-def _plain(value: object) -> Json:
-    from toolcrib.engine.normalise import normalise
-
-    returned = normalise(value)
-    return None if returned is None else None
-
-
 def _die_with_parent() -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """When the process that asked dies, nobody waits for the answer: the kernel ends this one too."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit(1)
 

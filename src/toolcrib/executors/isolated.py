@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import cast
 
 from toolcrib.values.context import ToolContext
-from toolcrib.values.json import Json
+from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.result import ToolReturn, block_of
 from toolcrib.values.tool import Tool
 
 MAX_ANSWER = 64 * 1024 * 1024
@@ -61,6 +62,7 @@ def _answer(tool: Tool, place: Path, code: int) -> object:
             Reason.INTERNAL_ERROR, f"{tool.name} returned more than {MAX_ANSWER // 2**20} MiB from its process"
         )
     body = cast("dict[str, Json]", json.loads(answer.read_text()))
-    if "value" in body:
-        return body["value"]
-    raise Refusal(Reason(str(body["reason"])), str(body["message"]))
+    if "refusal" in body:
+        raise Refusal(Reason(str(body["refusal"])), f"{tool.name} failed: {body['message']}")
+    blocks = cast("list[dict[str, Json]]", body["content"])
+    return ToolReturn(tuple(block_of(block) for block in blocks), cast("JsonObject", body["metadata"]))

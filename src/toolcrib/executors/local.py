@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import cast
+from collections.abc import Awaitable, Coroutine
+from types import CoroutineType
+from typing import Any
 
-from toolcrib.executors.isolated import run_isolated
 from toolcrib.executors.threads import Threads
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
-from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.tool import Runs, Tool
 
 
 class LocalExecutor:
-    """Runs what it is permitted to run; whatever a handler raises becomes a Refusal that the model can read."""
+    """Runs what it is permitted to run; what a handler raises comes out as it is."""
 
     def __init__(self, max_threads: int = 64) -> None:
         self._threads = Threads(max_threads)
 
-    async def execute(self, permit: Permit, context: ToolContext) -> object:
+    def execute(self, permit: Permit, context: ToolContext) -> Coroutine[Any, Any, object]:
         invocation = permit.invocation
         tool = invocation.tool
-        try:
-            if tool.runs is Runs.ASYNC:
-                return await cast("Awaitable[object]", tool.handler(context, invocation.arguments))
-            if tool.runs is Runs.THREAD:
-                return await self._in_thread(tool, context)
-            return await run_isolated(tool, context)
-        except Refusal:
-            raise
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise Refusal(Reason.INTERNAL_ERROR, f"{tool.name} failed: it cancelled itself") from None
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise handler_failed(tool, error) from error
+        if tool.runs is Runs.ASYNC:
+            work: Any = tool.handler(context, invocation.arguments)
+            return work if type(work) is CoroutineType else _awaited(work)  # pyright: ignore[reportUnknownVariableType]
+        if tool.runs is Runs.THREAD:
+            return self._in_thread(tool, context)
+        from toolcrib.executors.isolated import run_isolated  # few tools run in processes of their own
+
+        return run_isolated(tool, context)
 
     async def close(self) -> None:
         self._threads.close()
@@ -56,8 +46,6 @@ class LocalExecutor:
         return ended.value
 
 
-def handler_failed(tool: Tool, error: BaseException) -> Refusal:
-    """A handler's failure in the model's words: the kind of error and its message, never a traceback."""
-    text = str(error).strip()
-    message = f"{tool.name} failed: {type(error).__name__}" + (f": {text[:2_000]}" if text else "")
-    return Refusal(Reason.INTERNAL_ERROR, message, {"error_type": type(error).__name__})
+async def _awaited(work: Awaitable[object]) -> object:
+    """A handler may give any awaitable, a future for example."""
+    return await work

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolcrib.policy.rules import compile_pattern
 from toolcrib.ports import HookAnswer, HookEvent
@@ -13,8 +14,8 @@ from toolcrib.values.identity import Origin
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
 
-Before = Callable[[Invocation, Origin], Awaitable[HookAnswer | None]]
-After = Callable[[Invocation, ToolResult, Origin], Awaitable[None]]
+Before = Callable[[Invocation, Origin], Coroutine[Any, Any, HookAnswer | None]]
+After = Callable[[Invocation, ToolResult, Origin], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ class Rate:
     per_seconds: float
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Bucket:
     """A token bucket on monotonic time. `take` answers 0 when a call may go, else the seconds to wait."""
 
@@ -36,3 +36,7 @@ class Bucket:
             return 0.0
         self.tokens = tokens
         return (1.0 - tokens) * rate.per_seconds / rate.max_calls
+
+    def give_back(self) -> None:
+        """Undo a `take`, because another limit refused the same call."""
+        self.tokens = min(self.tokens + 1.0, float(self.rate.max_calls))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from toolcrib.values.refusal import ConfigError
@@ -40,11 +40,11 @@ class Decision:
     layer: str
     because: str
     deny_message: str = ""
+    cite: str = field(init=False, compare=False)
+    """The rule as messages and records name it."""
 
-    @property
-    def cite(self) -> str:
-        """The rule as messages and records name it."""
-        return f"{self.rule} ({self.layer})"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cite", f"{self.rule} ({self.layer})")
 
     def at_least(self, other: Decision) -> Decision:
         """The stricter of two decisions; the first wins a tie."""

@@ -116,10 +116,7 @@ class DiskArtifacts:
             return self._write(file, chunks)
         except OSError as error:
             file.unlink(missing_ok=True)
-            raise StoreError(
-                f"an artifact could not be written below {self._folder}: {error.strerror or error};"
-                " nothing refers to it, free some space or make the folder writable"
-            ) from error
+            raise self._unwritten(error) from error
         except BaseException:
             file.unlink(missing_ok=True)
             raise
@@ -144,12 +141,21 @@ class DiskArtifacts:
         place = self._place(received.artifact_id)
         if place.exists():
             return
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._crash("artifact_before_rename")
-        received.file.rename(place)
-        if self._sync is not None:
-            _sync_folder(place.parent, self._sync)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._crash("artifact_before_rename")
+            received.file.rename(place)
+            if self._sync is not None:
+                _sync_folder(place.parent, self._sync)
+        except OSError as error:
+            raise self._unwritten(error) from error
         self._crash("artifact_after_rename")
+
+    def _unwritten(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"an artifact could not be written below {self._folder}: {error.strerror or error};"
+            " nothing refers to it, free some space or make the folder writable"
+        )
 
     def _part(self, artifact_id: str, offset: int, limit: int) -> bytes:
         try:

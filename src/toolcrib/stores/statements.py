@@ -16,6 +16,7 @@ class Dialect:
     big_integer: str
     real: str
     binary: str
+    clustered: str
     lock_row: str
 
     def sql(self, text: str) -> str:
@@ -24,36 +25,76 @@ class Dialect:
 
     def schema(self, text: str) -> str:
         """A migration in this database's words."""
-        words = {"{BIGINT}": self.big_integer, "{REAL}": self.real, "{BINARY}": self.binary}
+        words = {
+            "{BIGINT}": self.big_integer,
+            "{REAL}": self.real,
+            "{BINARY}": self.binary,
+            "{CLUSTERED}": self.clustered,
+        }
         for word, meaning in words.items():
             text = text.replace(word, meaning)
         return text
 
 
 # SQLite needs no row lock: BEGIN IMMEDIATE has locked the file. "INTEGER" makes the key the row id itself.
-SQLITE = Dialect("sqlite", "?", "INTEGER", "REAL", "BLOB", "")
-POSTGRES = Dialect("postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", " FOR UPDATE")
+SQLITE = Dialect("sqlite", "?", "INTEGER", "REAL", "BLOB", "WITHOUT ROWID", "")
+POSTGRES = Dialect("postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", "", " FOR UPDATE")
 
-COLUMNS = (
-    "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call_id, created_at,"
-    " payload, salt, digest, prev_hash, hash"
-)
+_FACTS = "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call_id, created_at, payload, salt, hash"
+COLUMNS = f"{_FACTS}, digest, (SELECT hash FROM events AS before WHERE before.seq = events.seq - 1)"
 _TERMINAL = ", ".join(f"'{kind.value}'" for kind in sorted(TERMINAL))
 
 READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
 MOVE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
-ADD_EVENT = f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-LAST_OF_RUN = "SELECT run_seq FROM events WHERE session_id = ? AND run_id = ? ORDER BY seq DESC LIMIT 1"
+ADD_EVENT = f"INSERT INTO events ({_FACTS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+HASH_AT = "SELECT hash FROM events WHERE seq = ?"
+
+# `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.
+_UNFILED = "FROM events WHERE seq > (SELECT seq FROM filed)"
+FILE_EVENTS = (
+    f"INSERT INTO session_events (session_id, seq, call_id) SELECT session_id, seq, call_id {_UNFILED}"
+    " ORDER BY session_id, seq"
+)
+FILE_RUNS = (
+    f"INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, max(run_seq) {_UNFILED}"
+    " AND run_id IS NOT NULL GROUP BY session_id, run_id"
+    " ON CONFLICT (session_id, run_id) DO UPDATE SET run_seq = excluded.run_seq"
+)
+MOVE_FILED = "UPDATE filed SET seq = (SELECT seq FROM head WHERE one = 1) WHERE one = 1"
+UNFILED = "SELECT head.seq - filed.seq FROM head, filed WHERE head.one = 1 AND filed.one = 1"
+MISFILED = (
+    "SELECT min(seq) FROM (SELECT seq, session_id, call_id FROM events WHERE seq <= (SELECT seq FROM filed)"
+    " EXCEPT SELECT seq, session_id, call_id FROM session_events) AS unfound"
+)
+LAST_OF_RUN = (
+    "SELECT max(run_seq) FROM (SELECT run_seq FROM run_heads WHERE session_id = ? AND run_id = ?"
+    f" UNION ALL SELECT run_seq {_UNFILED} AND session_id = ? AND run_id = ?) AS numbers"
+)
+RUNS_SINCE = (
+    "SELECT session_id, run_id, max(run_seq) FROM events WHERE seq > ? AND run_id IS NOT NULL"
+    " GROUP BY session_id, run_id"
+)
 
 EVENTS_AFTER = f"SELECT {COLUMNS} FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
-SESSION_EVENTS_AFTER = f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
-CALL_EVENTS = f"SELECT {COLUMNS} FROM events WHERE call_id = ? AND session_id = ? ORDER BY seq"
-OPEN_CALLS = (
-    f"SELECT {COLUMNS} FROM events AS started WHERE session_id = ? AND type = 'tool_started' AND NOT EXISTS ("
-    "SELECT 1 FROM events AS ended WHERE ended.call_id = started.call_id AND ended.session_id = started.session_id"
-    f" AND ended.seq > started.seq AND ended.type IN ({_TERMINAL})) ORDER BY seq"
+SESSION_EVENTS_AFTER = (
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM (SELECT seq FROM session_events"
+    " WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?) AS first"
+    f" UNION ALL SELECT seq {_UNFILED} AND session_id = ? AND +seq > ?) ORDER BY seq LIMIT ?"
 )
-EVENTS_OF_TYPE = f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND type = ? ORDER BY seq"
+CALL_EVENTS = (
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM session_events WHERE call_id = ? AND session_id = ?"
+    f" UNION ALL SELECT seq {_UNFILED} AND call_id = ? AND session_id = ?) ORDER BY seq"
+)
+_OF_SESSION = (
+    f"seq IN (SELECT seq FROM session_events WHERE session_id = ? UNION ALL SELECT seq {_UNFILED} AND session_id = ?)"
+)
+_STARTED = "max(CASE WHEN type = 'tool_started' THEN seq END)"
+OPEN_CALLS = (
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT {_STARTED} FROM events WHERE {_OF_SESSION}"
+    " AND call_id IS NOT NULL GROUP BY call_id"
+    f" HAVING coalesce(max(CASE WHEN type IN ({_TERMINAL}) THEN seq END), 0) < {_STARTED}) ORDER BY seq"
+)
+EVENTS_OF_TYPE = f"SELECT {COLUMNS} FROM events WHERE {_OF_SESSION} AND type = ? ORDER BY seq"
 BROKEN_RUNS = (
     "SELECT run_id, min(seq) FROM events WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
     " HAVING min(run_seq) <> 1 OR max(run_seq) <> count(*) OR count(DISTINCT run_seq) <> count(*) LIMIT 100"
@@ -95,14 +136,21 @@ RELEASE_LEASE = (
 )
 _SESSION = (
     "SELECT session_id, agent_id, project, state, owner, epoch, lease_until, created_at,"
-    " (SELECT count(*) FROM events WHERE events.session_id = sessions.session_id) FROM sessions"
+    " (SELECT count(*) FROM session_events WHERE session_events.session_id = sessions.session_id)"
+    f" + (SELECT count(*) {_UNFILED} AND events.session_id = sessions.session_id) FROM sessions"
 )
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
 NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
 
-COUNT_PAYLOADS = "SELECT count(*) FROM events WHERE {conditions}"
-SOME_PAYLOADS = "SELECT seq FROM events WHERE {conditions} ORDER BY seq LIMIT ?"
-ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL WHERE seq = ?"
+# A purge goes through the events in order, some at a time: candidates after a place, of all sessions or of one.
+NEXT_EVENTS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+NEXT_OF_SESSION = "SELECT seq FROM session_events WHERE seq > ? AND seq <= ? AND session_id = ? ORDER BY seq LIMIT ?"
+PAYLOADS = (
+    "SELECT seq, salt, payload FROM events WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
+    " AND payload IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"
+)
+ANY_PAYLOAD = "SELECT count(*) FROM ({payloads} LIMIT 1) AS found"
+ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL, digest = ? WHERE seq = ?"
 
 ADD_ARTIFACT = (
     "INSERT INTO artifacts (artifact_id, size, mime_type, complete, created_at) VALUES (?, ?, ?, ?, ?)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.ports import Fault, Verification
-from toolcrib.stores.chain import GENESIS, Head, Link, decode, expected_hash, payload_matches
+from toolcrib.stores.chain import GENESIS, Head, Link, decode, is_intact
 from toolcrib.values.refusal import StoreError
 
 _BEFORE_ALL = -(2**63)
@@ -24,6 +24,10 @@ class Chain(Protocol):
     def purges(self) -> Sequence[Link]: ...
     def last(self) -> tuple[int, int]:
         """The head's sequence number and the newest event's, both of one moment."""
+        ...
+
+    def misfiled(self) -> int | None:
+        """The first event that would not be found where its session or call is looked up."""
         ...
 
     def broken_runs(self) -> Iterable[tuple[str, int]]:
@@ -66,6 +70,9 @@ def verify(chain: Chain, expect: str | None) -> Verification:
     walk.arrive(head)
     for run_id, seq in chain.broken_runs():
         walk.fault(seq, f"the events of run {run_id} are not numbered 1, 2, 3 …")
+    misfiled = chain.misfiled()
+    if misfiled is not None:
+        walk.fault(misfiled, "is not found among the events of its session")
     head_seq, last_seq = chain.last()
     if last_seq > head_seq:
         walk.fault(head_seq + 1, f"events {head_seq + 1} to {last_seq} were added after the head")
@@ -100,9 +107,7 @@ class _Walk:
             self.fault(wanted, f"{missing} missing")
         elif stored.seq < wanted:
             self.fault(stored.seq, "an event that was never committed stands before the first")
-        elif stored.prev_hash != previous.hash:
-            self.fault(stored.seq, "does not follow the event before it")
-        self._check(stored)
+        self._check(stored, previous.hash if stored.seq == wanted else stored.prev_hash or GENESIS)
         self.events += 1
         self._previous = Head(stored.seq, stored.hash)
 
@@ -119,31 +124,15 @@ class _Walk:
         if len(self.faults) < _MOST_FAULTS:
             self.faults.append(Fault(seq, problem))
 
-    def _check(self, stored: Link) -> None:
-        if not _intact(stored):
-            self.fault(stored.seq, "was changed: its hash does not match")
-        elif not _payload_intact(stored):
-            self.fault(stored.seq, "its payload was changed")
+    def _check(self, stored: Link, prev_hash: bytes) -> None:
+        if not is_intact(stored, prev_hash):
+            self.fault(stored.seq, "was changed, or does not follow the event before it")
         elif stored.payload is None:
             self.erased += 1
             if not any(purge.covers(stored) for purge in self._purges):
                 self.fault(stored.seq, "its payload was erased without a recorded purge")
         if self._expected is not None and stored.seq == self._expected.seq and stored.hash != self._expected.hash:
             self.fault(stored.seq, "is not the event that was expected at this place")
-
-
-def _intact(stored: Link) -> bool:
-    try:
-        return expected_hash(stored) == stored.hash
-    except TypeError:  # a column holds a value of another type than was written
-        return False
-
-
-def _payload_intact(stored: Link) -> bool:
-    try:
-        return payload_matches(stored)
-    except TypeError:
-        return False
 
 
 def _purge(stored: Link) -> Purge:

@@ -30,6 +30,7 @@ from toolcrib.stores.chain import (
     Head,
     Link,
     decode,
+    digest_of,
     encode,
     event_of,
     link,
@@ -67,11 +68,10 @@ class MemoryStore:
         return ("the store is in memory: it is gone when the process ends",)
 
     def append(self, unit: Unit) -> asyncio.Future[int]:
-        self._require_open()
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        now = self._clock.now()
-        sealed = [seal(draft, now) for draft in unit.drafts]
         try:
+            self._require_open()
+            sealed = seal(unit.drafts, self._clock.now())
             self._check(unit)
         except StoreError as error:
             future.set_exception(error)
@@ -81,9 +81,11 @@ class MemoryStore:
         for run in unit.runs:
             self._note_run(run)
         for draft in sealed:
-            run = (draft.session_id, draft.run_id)
-            self._numbers[run] = run_seq = 0 if draft.run_id is None else self._numbers.get(run, 0) + 1
-            self._links.append(link(draft, len(self._links) + 1, run_seq, self.head().hash))
+            session_id, _, run_id = draft[0][:3]
+            run_seq = 0 if run_id is None else self._numbers.get((session_id, run_id), 0) + 1
+            self._numbers[session_id, run_id] = run_seq
+            last = self.head()
+            self._links.append(Link(*link(draft, last.seq + 1, run_seq, last.hash), prev_hash=last.hash))
         future.set_result(len(self._links))
         for loop, wake in self._watchers:
             loop.call_soon_threadsafe(wake, len(self._links))
@@ -104,14 +106,13 @@ class MemoryStore:
         return [event_of(one) for one in self._links if (one.session_id, one.call_id) == (session_id, call_id)]
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        open_calls: dict[str | None, list[Link]] = {}
+        started: dict[str | None, Link] = {}
         for one in self._links:
             if one.session_id == session_id and one.type == EventType.TOOL_STARTED:
-                open_calls.setdefault(one.call_id, []).append(one)
+                started[one.call_id] = one
             elif one.session_id == session_id and one.type in TERMINAL:
-                open_calls.pop(one.call_id, None)
-        found = sorted(one for links in open_calls.values() for one in links)
-        return [event_of(one) for one in found]
+                started.pop(one.call_id, None)
+        return [event_of(one) for one in sorted(started.values())]
 
     async def verify(self, expect: str | None) -> Verification:
         return verify(self, expect)
@@ -128,7 +129,7 @@ class MemoryStore:
             payload = {"session_id": session_id, "before": before, "through": purge.through}
             await self.append(Unit((Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload),)))
         for index in chosen:
-            self._links[index] = self._links[index]._replace(payload=None, salt=None)
+            self._links[index] = _erased(self._links[index])
         return len(chosen)
 
     async def changed(self) -> int:
@@ -196,6 +197,9 @@ class MemoryStore:
 
     def last(self) -> tuple[int, int]:
         return len(self._links), len(self._links)
+
+    def misfiled(self) -> int | None:
+        return None
 
     def broken_runs(self) -> Iterable[tuple[str, int]]:
         runs = sorted((one.session_id, one.run_id, one.seq, one.run_seq) for one in self._links if one.run_id)
@@ -297,6 +301,10 @@ class MemoryArtifacts:
         for artifact_id in unused:
             del self._bodies[artifact_id]
         return len(unused)
+
+
+def _erased(one: Link) -> Link:
+    return one._replace(payload=None, salt=None, digest=digest_of(one.salt or b"", one.payload or b""))
 
 
 def _require_json(document: Document) -> None:

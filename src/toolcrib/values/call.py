@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import noun
 from toolcrib.values.spec import NOTHING, Effect
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class ToolCall:
     """What a model (or a person, or a program) asks for. `arguments` may be raw JSON text."""
 
@@ -23,7 +23,7 @@ class ToolCall:
     metadata: JsonObject = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Invocation:
     """A call whose tool is in the effective set and whose arguments satisfy the schema."""
 
@@ -35,7 +35,7 @@ class Invocation:
     targets: tuple[Target, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Permit:
     """Leave to execute one invocation. Made by the gate alone; the executor accepts nothing else."""
 

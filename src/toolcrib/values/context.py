@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from asyncio import Future
 from collections import deque
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import Lane
 from toolcrib.values.target import Target
+
+if TYPE_CHECKING:
+    from asyncio import Future
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import noun
 from toolcrib.values.spec import NOTHING
 
 
@@ -48,7 +49,7 @@ class EventType(StrEnum):
 TERMINAL = frozenset({EventType.TOOL_COMPLETED, EventType.TOOL_FAILED, EventType.TOOL_DENIED, EventType.TOOL_SKIPPED})
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Draft:
     """An event before it is committed: the store adds ids, sequence and hash."""
 

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.values.json import Json, JsonObject, canonical
+from toolcrib.values.noun import noun
 from toolcrib.values.refusal import RETRYABLE, Reason, Refusal
 from toolcrib.values.spec import NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class Text:
     text: str
     type: Literal["text"] = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class JsonBlock:
     data: Json
     summary: str | None = None
@@ -77,7 +78,7 @@ class ToolError:
         return cls(refusal.reason, refusal.message, refusal.reason in RETRYABLE, refusal.details)
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class ToolReturn:
     """What a handler gives back when plain values do not say enough: blocks and metadata."""
 
@@ -86,7 +87,7 @@ class ToolReturn:
     error: ToolError | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class ToolResult:
     """The one durable answer to one call."""
 
@@ -140,11 +141,11 @@ def block_text(block: Block) -> str:
 
 def block_json(block: Block) -> JsonObject:
     """A block as it is stored and sent."""
+    if type(block) is Text:
+        return {"type": "text", "text": block.text}
+    if type(block) is JsonBlock:
+        return {"type": "json", "data": block.data, "summary": block.summary, "artifact_id": block.artifact_id}
     match block:
-        case Text(text):
-            return {"type": "text", "text": text}
-        case JsonBlock(data, summary, artifact_id):
-            return {"type": "json", "data": data, "summary": summary, "artifact_id": artifact_id}
         case ArtifactRef(artifact_id, summary, mime_type):
             return {"type": "artifact_ref", "artifact_id": artifact_id, "summary": summary, "mime_type": mime_type}
         case Image(mime_type, data, artifact_id):
@@ -154,15 +155,17 @@ def block_json(block: Block) -> JsonObject:
         case ToolResultBlock(call_id, name, content):
             inner = [block_json(item) for item in content]
             return {"type": "tool_result", "call_id": call_id, "name": name, "content": inner}
+        case Text() | JsonBlock():
+            raise AssertionError("handled above")
 
 
 def result_json(result: ToolResult) -> JsonObject:
     """A result as it is stored and sent: the shape other programs read."""
-    error = result.error
+    error, content = result.error, result.content
     return {
         "call_id": result.call_id,
         "name": result.name,
-        "content": [block_json(block) for block in result.content],
+        "content": [block_json(content[0])] if len(content) == 1 else [block_json(block) for block in content],
         "reason": result.reason.value if result.reason else None,
         "error": None
         if error is None

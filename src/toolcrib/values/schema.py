@@ -37,12 +37,14 @@ OUTSIDE_CORE = frozenset(
     | {"patternProperties", "dependentSchemas"}
 )
 _DEFINITIONS = ("$defs", "definitions")
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SINGLE = frozenset(
+# Where subschemas are: in a mapping of names, in a list, or (items: sometimes in a list) alone.
+MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
+LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+SINGLE = frozenset(
     {"items", "additionalProperties", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames"}
     | {"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
 )
+UNORDERED = frozenset({"enum", "required", "type"})
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -61,13 +63,13 @@ def check_schema(schema: Json, profile: Profile = Profile.FULL) -> None:
 def children(schema: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     """The subschemas directly inside a schema, each with its place."""
     for key, value in schema.items():
-        if key in _MAPS and isinstance(value, Mapping):
+        if key in MAPS and isinstance(value, Mapping):
             for name, child in value.items():
                 if key != "dependencies" or isinstance(child, (Mapping, bool)):
                     yield f"{key}.{name}", child
-        elif key in _LISTS and isinstance(value, (list, tuple)):
+        elif key in LISTS and isinstance(value, (list, tuple)):
             yield from ((f"{key}[{index}]", child) for index, child in enumerate(value))
-        elif key in _SINGLE:
+        elif key in SINGLE:
             if isinstance(value, (list, tuple)):
                 yield from ((f"{key}[{index}]", child) for index, child in enumerate(value))
             else:

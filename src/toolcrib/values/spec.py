@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NoReturn
 
-from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.json import Json, JsonObject, canonical
 from toolcrib.values.name import check_name
 from toolcrib.values.refusal import RegistrationError
+from toolcrib.values.schema import LISTS, MAPS, SINGLE, UNORDERED
 
 
 class _Nothing(dict[str, Json]):
@@ -127,7 +128,7 @@ class ToolSpec:
             "input_schema": _normal(self.input_schema),
             "output_schema": _normal(self.output_schema),
             "read_form": _normal(self.read_form),
-            "annotations": _normal(self.annotations),
+            "annotations": self.annotations,
             "effect": self.effect.value,
             "tags": sorted(self.tags),
             "category": self.category,
@@ -135,10 +136,20 @@ class ToolSpec:
         }
 
 
-def _normal(value: Json, key: str = "") -> Json:
-    if isinstance(value, Mapping):
-        return {name: _normal(member, name) for name, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        members = [_normal(member) for member in value]
-        return sorted(members, key=repr) if key in ("enum", "required", "type") else members
+def _normal(schema: Json) -> Json:
+    """The schema with every order that means nothing put in one order; data inside it (`const`, `default`) stays."""
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: _normal_member(key, value) for key, value in schema.items()}
+
+
+def _normal_member(key: str, value: Json) -> Json:
+    if key in UNORDERED and isinstance(value, (list, tuple)):
+        return sorted(value, key=canonical)
+    if key in MAPS and isinstance(value, Mapping):
+        return {name: _normal(member) for name, member in value.items()}
+    if key in LISTS and isinstance(value, (list, tuple)):
+        return [_normal(member) for member in value]
+    if key in SINGLE:
+        return [_normal(member) for member in value] if isinstance(value, (list, tuple)) else _normal(value)
     return value

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.values.json import Json, canonical
 from toolcrib.values.spec import ToolSpec
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolcrib.values.context import ToolContext
 
 Arguments = Mapping[str, Json]
-Handler = Callable[["ToolContext", Arguments], object]
+Handler = Callable[["ToolContext", Arguments], Any]
 """Takes the validated arguments; returns the value, or an awaitable of it when `runs` is ASYNC."""
 
 

@@ -1,6 +1,7 @@
 -- The chain of events, what it protects, and who may add to it.
 CREATE TABLE head (one INTEGER PRIMARY KEY, seq {BIGINT} NOT NULL, hash {BINARY} NOT NULL, CHECK (one = 1));
 
+-- digest is that of salt and payload, written down when these are erased. The hash before is that of seq - 1.
 CREATE TABLE events (
     seq {BIGINT} PRIMARY KEY,
     run_seq {BIGINT} NOT NULL,
@@ -14,14 +15,28 @@ CREATE TABLE events (
     created_at {REAL} NOT NULL,
     payload {BINARY},
     salt {BINARY},
-    digest {BINARY} NOT NULL,
-    prev_hash {BINARY} NOT NULL,
+    digest {BINARY},
     hash {BINARY} NOT NULL
 );
-CREATE INDEX events_by_session ON events (session_id, seq);
-CREATE INDEX events_by_call ON events (call_id) WHERE call_id IS NOT NULL;
 CREATE VIEW nodes AS
     SELECT node_id, session_id, run_id, call_id, type, seq, payload, created_at FROM events WHERE node_id IS NOT NULL;
+
+-- Where to find events, filed many at a time: an index on events would cost every commit two more pages. Events after
+-- filed.seq are not here yet, so readers look at those few directly.
+CREATE TABLE filed (one INTEGER PRIMARY KEY, seq {BIGINT} NOT NULL, CHECK (one = 1));
+CREATE TABLE session_events (
+    session_id TEXT NOT NULL,
+    seq {BIGINT} NOT NULL,
+    call_id TEXT,
+    PRIMARY KEY (session_id, seq)
+) {CLUSTERED};
+CREATE INDEX session_events_by_call ON session_events (call_id) WHERE call_id IS NOT NULL;
+CREATE TABLE run_heads (
+    session_id TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    run_seq {BIGINT} NOT NULL,
+    PRIMARY KEY (session_id, run_id)
+) {CLUSTERED};
 
 CREATE TABLE documents (
     kind TEXT NOT NULL,

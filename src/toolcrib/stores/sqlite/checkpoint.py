@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from toolcrib.stores.sqlite.connection import is_untrustworthy
-
-_TOUCH = "UPDATE head SET seq = seq WHERE one = 1"
+from toolcrib.stores.sqlite.ledger import Ledger
 
 
 class Checkpoint:
@@ -18,26 +17,23 @@ class Checkpoint:
         self._path = path
         self._connection: sqlite3.Connection | None = None
 
-    def run(self, alone: AbstractContextManager[object], commits: sqlite3.Connection) -> sqlite3.Error | None:
+    def run(self, alone: AbstractContextManager[object], ledger: Ledger) -> sqlite3.Error | None:
         """Copy most of the log while others commit, then the rest `alone`; returns an error that ends all trust."""
         try:
             self._copy("PASSIVE")
             with alone:
-                if self._copy("PASSIVE"):
-                    # The first commit after a finished copy starts the log anew and syncs its header: do it here.
-                    commits.execute("BEGIN IMMEDIATE")
-                    commits.execute(_TOUCH)
-                    commits.execute("COMMIT")
+                self._copy("PASSIVE")
+                # The first commit after a finished copy starts the log anew and syncs its header. Here that is the
+                # filing of new events, so that it is never a commit on an event loop.
+                ledger.file_alone()
         except sqlite3.Error as error:
-            if commits.in_transaction:
-                commits.execute("ROLLBACK")
             # Busy or full: the log simply stays longer, and whoever commits next hears of a full disk.
             return error if is_untrustworthy(error) else None
         return None
 
-    def truncate(self) -> None:
-        """Leave no old page behind in the log (after an erasure)."""
-        self._copy("TRUNCATE")
+    def truncate(self) -> bool:
+        """Leave no old page behind in the log, after an erasure; False when a reader held it."""
+        return self._copy("TRUNCATE")
 
     def close(self) -> None:
         if self._connection is not None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Sequence
 
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, seal
+from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, digest_of, seal
 from toolcrib.stores.sqlite.ledger import Ledger
 from toolcrib.stores.verify import Purge
 from toolcrib.values.event import Draft, Level
 
 _AT_ONCE = 500
+_ALL = 2**62
 
 
 class Erased:
@@ -21,19 +23,32 @@ class Erased:
         self.payloads = 0
         self.last = 0
         self.done = False
-        self.found: list[int] = []
+        self._next = (0, 0)
+
+    def found(self, payloads: int, last: int | None) -> None:
+        """What the transaction under way erases, and how far it looked; None means that it came to the end."""
+        self._next = (payloads, last or 0)
+        self.done = last is None
 
     def advance(self) -> None:
-        """Count what the last transaction erased, now that it is committed."""
-        self.payloads += len(self.found)
-        self.last = self.found[-1] if self.found else self.last
-        self.done = not self.found
+        """Count what was found, now that it is committed."""
+        payloads, last = self._next
+        self.payloads += payloads
+        self.last = max(self.last, last)
 
 
-def count(connection: sqlite3.Connection, session_id: str | None, before: float | None) -> int:
-    """How many payloads a purge would erase."""
-    statement, parameters = _selection(sql.COUNT_PAYLOADS, Purge(session_id, before, 2**63 - 1), 0)
-    return int(connection.execute(statement, parameters).fetchone()[0])
+def is_needed(connection: sqlite3.Connection, session_id: str | None, before: float | None) -> bool:
+    """Whether a purge would erase anything."""
+    purge = Purge(session_id, before, 2**63 - 1)
+    candidates, parameters = _candidates(purge, 0, _ALL)
+    statement = sql.ANY_PAYLOAD.format(payloads=sql.PAYLOADS.format(candidates=candidates))
+    return bool(connection.execute(statement, (*parameters, STORE_SESSION, _end(purge))).fetchone()[0])
+
+
+def filing(ledger: Ledger) -> Sequence[Sealed]:
+    """File what is not filed yet: the purge looks a session's events up where they are filed."""
+    ledger.file()
+    return ()
 
 
 def recording(
@@ -45,7 +60,7 @@ def recording(
         purge = Purge(session_id, before, ledger.head.seq)
         tell(purge)
         payload = {"session_id": session_id, "before": before, "through": purge.through}
-        return [seal(Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload), now)]
+        return seal([Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload)], now)
 
     return work
 
@@ -54,22 +69,24 @@ def erasing(purge: Purge, erased: Erased) -> Callable[[Ledger], Sequence[Sealed]
     """Erase the next payloads that the purge covers."""
 
     def work(ledger: Ledger) -> Sequence[Sealed]:
-        statement, parameters = _selection(sql.SOME_PAYLOADS, purge, erased.last)
-        found = [int(row[0]) for row in ledger.connection.execute(statement, (*parameters, _AT_ONCE))]
-        ledger.connection.executemany(sql.ERASE_PAYLOAD, [(seq,) for seq in found])
-        erased.found = found
+        execute = ledger.connection.execute
+        candidates, parameters = _candidates(purge, erased.last, _AT_ONCE)
+        last = execute(f"SELECT max(seq) FROM ({candidates}) AS next", parameters).fetchone()[0]
+        statement = sql.PAYLOADS.format(candidates=candidates)
+        rows = execute(statement, (*parameters, STORE_SESSION, _end(purge))).fetchall()
+        forgotten = [(digest_of(salt, payload), seq) for seq, salt, payload in rows]
+        ledger.connection.executemany(sql.ERASE_PAYLOAD, forgotten)
+        erased.found(len(rows), last)
         return ()
 
     return work
 
 
-def _selection(statement: str, purge: Purge, after: int) -> tuple[str, tuple[str | int | float, ...]]:
-    conditions = "seq > ? AND seq <= ? AND payload IS NOT NULL AND session_id <> ?"
-    parameters: tuple[str | int | float, ...] = (after, purge.through, STORE_SESSION)
-    if purge.session_id is not None:
-        conditions += " AND session_id = ?"
-        parameters = (*parameters, purge.session_id)
-    if purge.before is not None:
-        conditions += " AND created_at < ?"
-        parameters = (*parameters, purge.before)
-    return statement.format(conditions=conditions), parameters
+def _candidates(purge: Purge, after: int, limit: int) -> tuple[str, tuple[str | int, ...]]:
+    if purge.session_id is None:
+        return sql.NEXT_EVENTS, (after, purge.through, limit)
+    return sql.NEXT_OF_SESSION, (after, purge.through, purge.session_id, limit)
+
+
+def _end(purge: Purge) -> float:
+    return math.inf if purge.before is None else purge.before

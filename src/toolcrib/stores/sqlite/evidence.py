@@ -23,11 +23,17 @@ class Evidence:
         return [Link(*row) for row in self._connection.execute(sql.EVENTS_AFTER, (after, limit))]
 
     def purges(self) -> Sequence[Link]:
-        return [Link(*row) for row in self._connection.execute(sql.EVENTS_OF_TYPE, (STORE_SESSION, PURGED))]
+        return [
+            Link(*row) for row in self._connection.execute(sql.EVENTS_OF_TYPE, (STORE_SESSION, STORE_SESSION, PURGED))
+        ]
 
     def last(self) -> tuple[int, int]:
         head_seq, _, last_seq = self._connection.execute(sql.HEAD_AND_LAST).fetchone()
         return int(head_seq), int(last_seq or 0)
+
+    def misfiled(self) -> int | None:
+        row = self._connection.execute(sql.MISFILED).fetchone()
+        return None if row[0] is None else int(row[0])
 
     def broken_runs(self) -> Iterable[tuple[str, int]]:
         return [(str(row[0]), int(row[1])) for row in self._connection.execute(sql.BROKEN_RUNS)]

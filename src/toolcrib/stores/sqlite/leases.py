@@ -35,7 +35,7 @@ def claiming(
         ledger.forget_owner(session_id)
         tell(Ownership(session_id, owner, epoch))
         payload = {"owner": owner, "epoch": epoch, "taken_from": before}
-        return [seal(Draft(CLAIMED, session_id, agent_id=agent_id, payload=payload), now)]
+        return seal([Draft(CLAIMED, session_id, agent_id=agent_id, payload=payload)], now)
 
     return work
 
@@ -61,7 +61,7 @@ def releasing(ownership: Ownership, state: str, now: float) -> Work:
             raise _lost(ownership)
         ledger.forget_owner(ownership.session_id)
         payload = {"owner": ownership.owner, "epoch": ownership.epoch, "state": state}
-        return [seal(Draft(RELEASED, ownership.session_id, payload=payload), now)]
+        return seal([Draft(RELEASED, ownership.session_id, payload=payload)], now)
 
     return work
 

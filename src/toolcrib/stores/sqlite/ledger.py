@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 
 from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import Head, Link, Sealed, encode, link
+from toolcrib.stores.chain import Head, Row, Sealed, encode, link
+from toolcrib.stores.sqlite.connection import may_pass
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Ownership
 from toolcrib.values.refusal import StoreError
 
 _REMEMBERED = 8192
-_TRANSACTION_WEIGHT = 5 * 4096  # pages that a small commit writes to the log
+_MANY_UNFILED = 500
+_TRANSACTION_WEIGHT = 3 * 4096  # pages that a small commit writes to the log
 _UNKNOWN = Head(-1, b"")
 
 
@@ -54,10 +56,10 @@ class Ledger:
         self._execute = self._cursors[0].execute
         self._insert = self._cursors[1].executemany
         self._crash = crash
-        self._head = _UNKNOWN
+        self._head: tuple[int, bytes] = _UNKNOWN
         self._runs: dict[tuple[str, str], int] = {}
         self._owners: dict[str, tuple[str | None, int]] = {}
-        self._links: list[Link] = []
+        self._links: list[Row] = []
         self.weight = 0
 
     def commit(self, tickets: Sequence[Ticket]) -> None:
@@ -71,7 +73,7 @@ class Ledger:
             links = self._links
             if links:
                 self._insert(sql.ADD_EVENT, links)
-                self.weight += _TRANSACTION_WEIGHT + sum([len(new[10] or b"") for new in links])
+                self.weight += _TRANSACTION_WEIGHT
                 self._crash("after_insert")
                 self._execute(sql.MOVE_HEAD, self._head)
             self._crash("before_commit")
@@ -84,7 +86,7 @@ class Ledger:
 
     @property
     def head(self) -> Head:
-        return self._head
+        return Head(*self._head)
 
     def forget_owner(self, session_id: str) -> None:
         """The owner is being changed in this transaction: read it again when it is needed."""
@@ -103,6 +105,32 @@ class Ledger:
                 f" it belongs to {owner[0] or 'nobody'} (epoch {owner[1]})"
             )
 
+    def file(self) -> None:
+        """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
+        for statement in (sql.FILE_EVENTS, sql.FILE_RUNS, sql.MOVE_FILED):
+            self._execute(statement)
+
+    def file_alone(self) -> None:
+        """File the newest events in a transaction of its own."""
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            self.file()
+            self._execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self._execute("ROLLBACK")
+            raise
+
+    def file_leftovers(self) -> None:
+        """File what earlier processes left unfiled, if that is much."""
+        if int(self._execute(sql.UNFILED).fetchone()[0]) < _MANY_UNFILED:
+            return
+        try:
+            self.file_alone()
+        except sqlite3.Error as error:
+            if not may_pass(error):  # a store that is busy or full can still be read
+                raise
+
     def close(self) -> None:
         """Let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
         for cursor in self._cursors:
@@ -113,10 +141,23 @@ class Ledger:
         row = self._execute(sql.READ_HEAD).fetchone()
         if row is None:
             raise StoreError("the head row of the journal is missing; run `toolcrib sessions verify`")
-        if row != self._head or len(self._runs) + len(self._owners) > _REMEMBERED:
-            self._head = Head(*row)
+        if row != self._head:
+            self._catch_up(Head(*row))
+        if len(self._runs) + len(self._owners) > _REMEMBERED:
             self._runs.clear()
             self._owners.clear()
+
+    def _catch_up(self, head: Head) -> None:
+        """Somebody else committed: forget owners, and learn how far the remembered runs have come."""
+        old, self._head = Head(*self._head), head
+        self._owners.clear()
+        if not old.seq < head.seq < old.seq + _REMEMBERED:
+            self._runs.clear()
+        elif self._execute(sql.HASH_AT, (old.seq,)).fetchone() != (old.hash,):
+            self._runs.clear()  # the file is not the one that was written to: it was replaced
+        for session_id, run_id, run_seq in self._execute(sql.RUNS_SINCE, (old.seq,)) if self._runs else ():
+            if (session_id, run_id) in self._runs:
+                self._runs[session_id, run_id] = run_seq
 
     def _take(self, ticket: Ticket) -> int | Exception:
         unit = ticket.unit
@@ -128,9 +169,7 @@ class Ledger:
         except (StoreError, sqlite3.IntegrityError) as error:
             return error
         # From here on nothing of this unit can fail by itself: its text is encoded and its numbers are new.
-        for sealed in ticket.sealed:
-            self._append(sealed)
-        return self._head.seq
+        return self._append(ticket.sealed)
 
     def _apart(self, ticket: Ticket) -> Sequence[Sealed]:
         """What can fail alone is undone alone."""
@@ -171,23 +210,27 @@ class Ledger:
         parts = (run.run_id, run.session_id, run.agent_id, run.role, run.mode, run.parent_run_id, run.created_at)
         self._execute(sql.OPEN_RUN, parts)
 
-    def _append(self, sealed: Sealed) -> None:
-        seq, prev_hash = self._head
-        new = link(sealed, seq + 1, self._next_of_run(sealed), prev_hash)
-        self._links.append(new)
-        self._head = Head(seq + 1, new[14])
+    def _append(self, drafts: Sequence[Sealed]) -> int:
+        seq, last_hash = self._head
+        runs, links = self._runs, self._links
+        for sealed in drafts:
+            facts, payload = sealed[0], sealed[1]
+            run_id, run_seq = facts[2], 0
+            if run_id is not None:
+                run = (facts[0], run_id)
+                last = runs.get(run)
+                runs[run] = run_seq = (self._last_of_run(run) if last is None else last) + 1
+            seq += 1
+            new = link(sealed, seq, run_seq, last_hash)
+            links.append(new)
+            last_hash = new[12]
+            self.weight += len(payload)
+        self._head = (seq, last_hash)
+        return seq
 
-    def _next_of_run(self, sealed: Sealed) -> int:
-        run_id = sealed[2]
-        if run_id is None:
-            return 0
-        key = (sealed[0], run_id)
-        last = self._runs.get(key)
-        if last is None:
-            row = self._execute(sql.LAST_OF_RUN, key).fetchone()
-            last = int(row[0]) if row else 0
-        self._runs[key] = last + 1
-        return last + 1
+    def _last_of_run(self, run: tuple[str, str]) -> int:
+        row = self._execute(sql.LAST_OF_RUN, (*run, *run)).fetchone()
+        return int(row[0] or 0)
 
     def _undo(self) -> None:
         self._links = []

@@ -94,6 +94,7 @@ def _apply(connection: sqlite3.Connection, path: Path, step: Step, clock: Clock,
                 crash("migrating")
             if step.number == 1:
                 connection.execute("INSERT INTO head (one, seq, hash) VALUES (1, 0, ?)", (GENESIS,))
+                connection.execute("INSERT INTO filed (one, seq) VALUES (1, 0)")
             connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (step.number, step.name, clock.now()))
         crash("before_migrated")
         connection.execute("COMMIT")

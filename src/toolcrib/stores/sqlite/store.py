@@ -29,6 +29,7 @@ from toolcrib.stores.verify import Purge, verify
 from toolcrib.values.context import Document
 from toolcrib.values.event import Event
 from toolcrib.values.identity import Ownership
+from toolcrib.values.refusal import StoreError
 
 T = TypeVar("T")
 PATIENCE = 5.0
@@ -62,6 +63,7 @@ class SqliteStore:
         self._artifacts = artifacts(ArtifactRecords(self._reader, self._do))
         self._warnings = doubts(path)
         self._flush_at = 0.0
+        self._closed = False
         self._watchers: tuple[tuple[asyncio.AbstractEventLoop, Callable[[int], None]], ...] = ()
 
     @classmethod
@@ -81,6 +83,7 @@ class SqliteStore:
         prepare(path, clock, crash, steps())
         try:
             ledger = Ledger(connect_writer(path, durability), crash)
+            ledger.file_leftovers()
         except sqlite3.Error as error:
             raise explain(error, path) from error
         folder = artifacts_dir or path.parent / "artifacts"
@@ -103,13 +106,16 @@ class SqliteStore:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[int] = loop.create_future()
         now = self._clock.now()
-        self._writer.submit(Ticket(unit, [seal(draft, now) for draft in unit.drafts], now, loop, future))
+        try:
+            self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
+        except StoreError as error:
+            future.set_exception(error)
         return future
 
     def queue(self, unit: Unit) -> None:
         loop = asyncio.get_running_loop()
         now = self._clock.now()
-        self._writer.hold(Ticket(unit, [seal(draft, now) for draft in unit.drafts], now, loop, None))
+        self._writer.hold(Ticket(unit, seal(unit.drafts, now), now, loop, None))
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
             loop.call_later(_FLUSH_AFTER, self._writer.flush)
@@ -117,13 +123,13 @@ class SqliteStore:
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         if session_id is None:
             return await self._events(sql.EVENTS_AFTER, after, limit)
-        return await self._events(sql.SESSION_EVENTS_AFTER, session_id, after, limit)
+        return await self._events(sql.SESSION_EVENTS_AFTER, session_id, after, limit, session_id, after, limit)
 
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
-        return await self._events(sql.CALL_EVENTS, call_id, session_id)
+        return await self._events(sql.CALL_EVENTS, call_id, session_id, call_id, session_id)
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        return await self._events(sql.OPEN_CALLS, session_id)
+        return await self._events(sql.OPEN_CALLS, session_id, session_id)
 
     async def verify(self, expect: str | None) -> Verification:
         return await self._reader.read(lambda connection: verify(Evidence(connection), expect))
@@ -131,7 +137,9 @@ class SqliteStore:
     async def purge(self, *, session_id: str | None, before: float | None) -> int:
         """Erase payloads and the artifacts of the same sessions; a record of the purge stays in the chain."""
         await self._artifacts.forget(session_id, before)
-        if await self._reader.read(lambda connection: erasure.count(connection, session_id, before)) == 0:
+        await self._do(erasure.filing)
+        if not await self._reader.read(lambda connection: erasure.is_needed(connection, session_id, before)):
+            await asyncio.to_thread(self._checkpoint.truncate)
             return 0
         rules: list[Purge] = []
         await self._do(erasure.recording(session_id, before, self._clock.now(), rules.append))
@@ -139,7 +147,10 @@ class SqliteStore:
         while not erased.done:
             await self._do(erasure.erasing(rules[-1], erased))
             erased.advance()
-        await asyncio.to_thread(self._checkpoint.truncate)
+        if not await asyncio.to_thread(self._checkpoint.truncate):
+            self._warnings.append(
+                f"erased payloads are still in the log of {self.path}, because somebody was reading; purge again"
+            )
         return erased.payloads
 
     async def changed(self) -> int:
@@ -183,7 +194,9 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Commit what is queued and let go of the file."""
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
         self._writer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from toolcrib.stores.sqlite.ledger import Ledger, Ticket
 from toolcrib.values.refusal import StoreError
 
 _MOST_AT_ONCE = 512
+_MOST_ON_A_LOOP = 128  # a few milliseconds
 _MOST_KEPT = 10_000
 _CHECKPOINT_WEIGHT = 8 << 20  # bytes of log, roughly
 _MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
@@ -48,17 +50,24 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._refusing: StoreError | None = None
+        self._copying = False
+        self._gathering: asyncio.AbstractEventLoop | None = None
 
     def submit(self, ticket: Ticket) -> None:
-        """Commit a ticket after everything that waits, here and now if possible."""
+        """Commit a ticket after everything that waits: now, or once all who are about to run have had their turn."""
         self.hold(ticket)
-        self.flush()
+        loop = ticket.loop
+        if not getattr(loop, "_ready", ()):  # asyncio's own list; a loop without one commits at once
+            self.flush()
+        elif self._gathering is not loop:
+            self._gathering = loop
+            loop.call_soon(self._flush_gathered)
 
     def hold(self, ticket: Ticket) -> None:
         """Keep a ticket for the next commit."""
         if self._closed:
             raise StoreError(f"the store {self._path} is closed")
-        if len(self._waiting) + len(self._kept) > _MOST_KEPT and ticket.future is None:
+        if ticket.future is None and len(self._waiting) + len(self._kept) > _MOST_KEPT:
             raise StoreError(f"more than {_MOST_KEPT} units wait for the store {self._path}, which does not take them")
         self._waiting.append(ticket)
 
@@ -66,8 +75,15 @@ class Writer:
         """See that what waits is committed."""
         if self._inline and self._waiting and self._ledger.weight < _MOST_WEIGHT:
             self._commit_here()
-        if self._waiting or self._ledger.weight > _CHECKPOINT_WEIGHT:
+        if self._waiting:
             self.ring()
+        elif self._ledger.weight > _CHECKPOINT_WEIGHT and not self._copying:
+            self._copying = True  # asked for once, not with every commit until it is done
+            self.ring()
+
+    def _flush_gathered(self) -> None:
+        self._gathering = None
+        self.flush()
 
     def ring(self) -> None:
         """Let the writer thread commit what waits."""
@@ -94,7 +110,7 @@ class Writer:
         if not self._lock.acquire(blocking=False):
             return
         try:
-            batch = self._batch()
+            batch = self._batch(_MOST_ON_A_LOOP)
             if self._attempt(batch) is not None:
                 self._waiting.extendleft(reversed(batch))
                 return
@@ -118,7 +134,7 @@ class Writer:
     def _commit_waiting(self) -> None:
         while self._waiting:
             with self._lock:
-                batch = self._batch()
+                batch = self._batch(_MOST_AT_ONCE)
                 self._commit_patiently(batch)
             deliver(batch)
 
@@ -136,10 +152,10 @@ class Writer:
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    def _batch(self) -> list[Ticket]:
+    def _batch(self, most: int) -> list[Ticket]:
         batch, self._kept = self._kept, []
         waiting = self._waiting
-        while waiting and len(batch) < _MOST_AT_ONCE:
+        while waiting and len(batch) < most:
             batch.append(waiting.popleft())
         return batch
 
@@ -177,9 +193,10 @@ class Writer:
 
     def _copy_log(self) -> None:
         weight = self._ledger.weight
-        error = self._checkpoint.run(self._lock, self._ledger.connection)
+        error = self._checkpoint.run(self._lock, self._ledger)
         with self._lock:
             self._ledger.weight -= weight
+            self._copying = False
         if error is not None:
             self._distrust(error)
 

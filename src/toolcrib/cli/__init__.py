@@ -1,0 +1,17 @@
+"""The command line: one file per command group, each loading what it needs when it runs.
+
+Here: reading arguments, choosing a form of output, telling errors in one line. Not here: anything that decides about
+tools; every command goes through `assemble`, the store or the configuration, as any other program would.
+"""
+
+from __future__ import annotations
+
+
+def main() -> int:
+    """Run the program with this process's arguments; returns the exit code."""
+    try:
+        from toolcrib.cli.program import run
+
+        return run()
+    except KeyboardInterrupt:  # before or after the program had its own hands on it
+        return 130

@@ -1,0 +1,82 @@
+"""One call by a person, through the same counter as every other call, and how its result is told."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from toolcrib.askers.terminal import TerminalAsker
+from toolcrib.askers.visible import visible
+from toolcrib.assemble import Toolcrib
+from toolcrib.cli.command import Choices, Form
+from toolcrib.cli.ending import Exit, complain, hint
+from toolcrib.cli.output import json_text, print_json
+from toolcrib.engine.record import DENIALS
+from toolcrib.values.json import Json
+from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, result_json
+from toolcrib.values.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the person asks for."""
+
+    name: str
+    arguments: Mapping[str, Json]
+    session_id: str | None
+
+
+def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
+    """Make the call and tell its result."""
+    session_id, result = asyncio.run(_call(choices, tools, asked))
+    if choices.form is Form.JSON:
+        print_json({**result_json(result), "session_id": session_id})
+    else:
+        _tell(result)
+    if result.reason is None:
+        return Exit.DONE
+    return Exit.DENIED if result.reason in DENIALS else Exit.NOT_SO
+
+
+async def _call(choices: Choices, tools: Sequence[Tool], asked: Asked) -> tuple[str, ToolResult]:
+    asker = TerminalAsker(sys.stdin, sys.stderr)
+    async with (
+        Toolcrib.open(home=choices.home, project=choices.project, tools=tools, asker=asker) as crib,
+        crib.run(caller="person", session=asked.session_id, workspace=choices.project) as run,
+    ):
+        return run.origin.session_id, await run.call(asked.name, asked.arguments)
+
+
+def _tell(result: ToolResult) -> None:
+    """What came out on standard output, also of a call that failed half-way; what went wrong beside it."""
+    error = result.error
+    for block in result.content:
+        if error is None or not (isinstance(block, Text) and block.text == error.message):
+            _print_block(block)
+    for artifact_id in dict.fromkeys(result.artifacts):
+        hint(f"toolcrib: the whole result is kept; see toolcrib artifacts show {artifact_id}")
+    if error is not None:
+        complain(error.message)
+
+
+def _print_block(block: Block) -> None:
+    match block:
+        case Text(text):
+            click.echo(_shown(text))
+        case JsonBlock(data=data):
+            click.echo(json_text(data, indent=2))
+        case ArtifactRef(summary=summary):
+            click.echo(_shown(summary))
+        case Image(mime_type=mime_type):
+            click.echo(f"[{mime_type}]")
+        case _:
+            click.echo(f"[{block.type}]")
+
+
+def _shown(text: str) -> str:
+    """Text as it is into a pipe; on a terminal nothing in it may act."""
+    return visible(text, keep="\n\t") if sys.stdout.isatty() else text

@@ -1,0 +1,164 @@
+"""`toolcrib tools`: what there is, what it takes, and a call by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from toolcrib.cli.command import Choices, Form, Group, examples
+from toolcrib.cli.ending import Exit, NotSo, hint
+from toolcrib.cli.output import print_fields, print_heading, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolcrib.cli.catalogue import Entry
+
+F = TypeVar("F", bound="Callable[..., object]")
+ENTRY_SHAPE = "{name, title, description, effect, tags, category, type, exposure, verdict, rule, because, out}"
+NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py"
+
+
+def module_option(command: F) -> F:
+    """The option that says where tools come from."""
+    return click.option(
+        "--module", "-m", "modules", multiple=True, metavar="PLACE",
+        help="A Python file or module with tools; may be repeated. Its code is run.",
+    )(command)  # fmt: skip
+
+
+@click.group(cls=Group)
+def tools() -> None:
+    """Look at tools, and call one by hand."""
+
+
+@tools.command(
+    "list",
+    epilog=examples("toolcrib tools list --module tools.py", "toolcrib tools list -m tools.py --agent main --all"),
+    json=f"An array by name: `{ENTRY_SHAPE}`; `verdict` is allow, ask or deny, `out` is why the tool is not there, "
+    "or null.",
+)
+@module_option
+@click.option("--agent", metavar="NAME", help="What this agent's model sees, instead of what you can call.")
+@click.option("--all", "everything", is_flag=True, help="Also tools that are out, and why.")
+@click.pass_obj
+def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, everything: bool) -> None:
+    """List tools, and whether a call would run, ask or be denied."""
+    found = [entry for entry in _entries(choices, modules, agent) if everything or entry.out is None]
+    if choices.form is Form.JSON:
+        from toolcrib.cli.catalogue import entry_json
+
+        print_json([entry_json(entry) for entry in found])
+    elif found:
+        print_table(("tool", "effect", "call", "description"), [_line(entry) for entry in found])
+    else:
+        hint(f"toolcrib: {NO_TOOLS if not modules else 'no tool is there for this caller; --all says why'}")
+
+
+@tools.command(
+    epilog=examples("toolcrib tools show notes.add --module tools.py"),
+    json=f"As in `tools list` (`{ENTRY_SHAPE}`), and `{{help, aliases, capabilities, timeout, source, runs, "
+    "transactional, input_schema, output_schema, read_form, annotations, metadata, fingerprint}`.",
+)
+@click.argument("name")
+@module_option
+@click.option("--agent", metavar="NAME", help="As this agent's model sees it.")
+@click.pass_obj
+def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | None) -> None:
+    """Show one tool: what it does and what it takes."""
+    entry = _find(_entries(choices, modules, agent), name)
+    if choices.form is Form.JSON:
+        from toolcrib.cli.catalogue import contract_json
+
+        print_json(contract_json(entry))
+    else:
+        _print_entry(entry)
+
+
+@tools.command(
+    epilog=examples("toolcrib tools call notes.add title=Monday --module tools.py"),
+    json="`{call_id, name, content, reason, error, metadata, session_id}`: the recorded result. `reason` and `error` "
+    "are null when it worked; `content` holds blocks with a `type` of text, json, artifact_ref or image.",
+)
+@click.argument("name")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--args", "text", metavar="JSON", help="Arguments as one JSON object; - reads it from standard input.")
+@module_option
+@click.option("--session", metavar="ID", help="Record the call in this session instead of a new one.")
+@click.pass_obj
+def call(
+    choices: Choices, name: str, pairs: tuple[str, ...], text: str | None, modules: tuple[str, ...], session: str | None
+) -> Exit:
+    """Call a tool yourself, through the same counter as agents.
+
+    The call is checked, permitted, limited and recorded like any other.
+    What asks for permission asks here, on the terminal; where there is none, it is denied.
+    """
+    from toolcrib.cli.calling import Asked, call_tool
+    from toolcrib.cli.modules import load_tools
+    from toolcrib.cli.parameters import read_arguments
+    from toolcrib.values.spec import NOTHING
+
+    if not modules:
+        raise NotSo(NO_TOOLS)
+    found = load_tools(modules)
+    schema = next((tool.spec.input_schema for tool in found if tool.name == name), NOTHING)
+    return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session))
+
+
+def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> list[Entry]:
+    config = choices.load()
+    if not modules:
+        return []
+    from toolcrib.cli.catalogue import entries
+    from toolcrib.cli.modules import load_tools
+    from toolcrib.values.spec import Exposure
+
+    return entries(config, load_tools(modules), Exposure.MODEL if agent is None else Exposure.MANUAL)
+
+
+def _find(found: list[Entry], name: str) -> Entry:
+    if not found:
+        raise NotSo(NO_TOOLS)
+    for entry in found:
+        if entry.tool.name == name:
+            return entry
+    from toolcrib.cli.catalogue import no_such_tool
+
+    raise NotSo(no_such_tool(name, [entry.tool.name for entry in found]))
+
+
+def _line(entry: Entry) -> tuple[str, str, str, str]:
+    spec = entry.tool.spec
+    described = spec.description.strip().partition("\n")[0]
+    verdict = entry.decision.verdict.name.lower()
+    if entry.out is not None:
+        verdict, described = "out", entry.out
+    return spec.name, spec.effect.value, verdict, described
+
+
+def _print_entry(entry: Entry) -> None:
+    from toolcrib.cli.parameters import parameter_rows
+
+    tool, spec, decision = entry.tool, entry.tool.spec, entry.decision
+    print_fields(
+        [
+            ("tool", spec.name),
+            ("title", spec.title),
+            ("description", spec.description),
+            ("effect", spec.effect.value),
+            ("call", f"{decision.verdict.name.lower()}: {decision.because} [{decision.cite}]"),
+            ("out", entry.out or ""),
+            ("tags", ", ".join(sorted(spec.tags))),
+            ("category", spec.category),
+            ("needs", ", ".join(sorted(spec.capabilities))),
+            ("for", {"model": "models", "manual": "people", "both": "models and people"}[spec.exposure.value]),
+            ("timeout", f"{spec.timeout:g} s" if spec.timeout else ""),
+            ("source", " ".join(filter(None, (spec.source.kind, spec.source.name, spec.source.version)))),
+            ("fingerprint", tool.fingerprint),
+        ]
+    )
+    if rows := parameter_rows(spec.input_schema):
+        print_heading("Parameters")
+        print_table(("name", "kind", "given", "meaning"), rows)

@@ -1,0 +1,146 @@
+"""Take a safeguard out of the counter, and something must notice: a test, or the type checker."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A safeguard, the text that is it, and what stands in its place."""
+
+    name: str
+    file: str
+    safeguard: str
+    instead: str
+    noticed_by: str
+
+
+MUTATIONS = [
+    Mutation(
+        "permission",
+        "engine/settle.py",
+        """        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(
+            slot, invocation, flight, run
+        )
+""",
+        "",
+        "types",
+    ),
+    Mutation(
+        "the question to a person",
+        "engine/gate.py",
+        "        async with self.turn:\n            return await self._ask(slot, invocation, decision, run)\n",
+        "        return Permit(invocation, decision.cite)\n",
+        "tests/invariants/test_i2_nothing_executes_without_a_permit.py",
+    ),
+    Mutation(
+        "the start on record",
+        "engine/settle.py",
+        "        if start is not None:\n            await recorded(start, flight)\n",
+        "",
+        "tests/invariants/test_i3_started_is_on_record_first.py",
+    ),
+    Mutation(
+        "the started event",
+        "engine/settle.py",
+        "        start = started(permit, slot, flight, run)\n",
+        "        start = None\n",
+        "tests/invariants/test_i3_started_is_on_record_first.py",
+    ),
+    Mutation(
+        "validation",
+        "engine/effective.py",
+        "        if not checks.arguments.is_valid(arguments):",
+        "        if False:",
+        "tests/invariants/test_i3_started_is_on_record_first.py",
+    ),
+    Mutation(
+        "the write barrier of a turn and of the lane",
+        "engine/lanes.py",
+        "        if self.waiting or self.writing:\n            return False\n",
+        "        return True\n",
+        "tests/invariants/test_i6_a_write_is_alone.py",
+    ),
+    Mutation(
+        "the split of a turn at writes",
+        "policy/plan.py",
+        "        if lane is Lane.WRITE:",
+        "        if False:",
+        "tests/invariants/test_i6_a_write_is_alone.py",
+    ),
+    Mutation(
+        "stickiness of abort",
+        "engine/run.py",
+        "        if aborted is not None:",
+        "        if False:",
+        "tests/invariants/test_i8_finished_work_is_never_aborted.py",
+    ),
+    Mutation(
+        "the look at the contract",
+        "engine/settle.py",
+        "        run.check_contract(slot)\n",
+        "",
+        "tests/invariants/test_i7_membership_is_fixed_authority_is_live.py",
+    ),
+    Mutation(
+        "hooks",
+        "engine/settle.py",
+        "        if slot.before:\n            await watchers.before(slot, invocation, flight, run)\n",
+        "",
+        "tests/invariants/test_i5_order_of_the_counter.py",
+    ),
+]
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_missing_safeguard_is_noticed(tmp_path: Path, mutation: Mutation) -> None:
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    target = tmp_path / "src" / "toolcrib" / mutation.file
+    source = target.read_text()
+    assert source.count(mutation.safeguard) == 1, "the safeguard has moved: bring this test up to date"
+    target.write_text(source.replace(mutation.safeguard, mutation.instead))
+    assert _check(mutation, tmp_path).returncode == 1
+
+
+def test_the_same_checks_pass_without_a_mutation(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    for noticed_by in sorted({mutation.noticed_by for mutation in MUTATIONS}):
+        done = _check(Mutation("none", "", "", "", noticed_by), tmp_path)
+        assert done.returncode == 0, done.stdout
+
+
+def _check(mutation: Mutation, folder: Path) -> subprocess.CompletedProcess[str]:
+    if mutation.noticed_by == "types":
+        (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+        command = [
+            str(Path(sys.executable).parent / "pyright"),
+            "--pythonpath",
+            sys.executable,
+            "src/toolcrib/engine/settle.py",
+        ]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        mutation.noticed_by,
+    ]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
