@@ -1,6 +1,6 @@
 """Damaged answers of every format: no exception, no lost character, no invented call, no blow-up.
 
-`TOOLCRIB_FUZZ_SECONDS` sets how long to go on; `TOOLCRIB_FUZZ_SEED` repeats a run.
+`TOOLCRIB_FUZZ_SECONDS` sets how long both tests go on; `TOOLCRIB_FUZZ_SEED` repeats a run.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import os
 import random
 import time
 
+import pytest
 from samples import MINIMAL, NESTED, PARALLEL, TOOLS, TYPED, stream
 
 from toolcrib.dialects import Parsed, parse
 from toolcrib.dialects.formats import FORMATS
 from toolcrib.dialects.render import render_calls
 
-SECONDS = float(os.environ.get("TOOLCRIB_FUZZ_SECONDS", "3"))
+SECONDS = os.environ.get("TOOLCRIB_FUZZ_SECONDS")
 SEED = int(os.environ.get("TOOLCRIB_FUZZ_SEED", "20250101"))
 TOKENS = sorted(
     {
@@ -57,8 +58,17 @@ SECONDS_PER_CHARACTER = 60e-6
 
 
 def test_damaged_answers_never_break_the_parser() -> None:
-    choose = random.Random(SEED)
-    end = time.monotonic() + SECONDS
+    fuzz(float(SECONDS or 3), SEED)
+
+
+@pytest.mark.slow
+def test_damaged_answers_never_break_the_parser_for_ten_minutes() -> None:
+    fuzz(float(SECONDS or 600), SEED + 1)
+
+
+def fuzz(seconds: float, seed: int) -> None:
+    choose = random.Random(seed)
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         dialect = choose.choice([*FORMATS])
         text = damaged(dialect, choose)

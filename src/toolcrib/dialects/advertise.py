@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import ModuleType
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from toolcrib.dialects.native import anthropic, gemini, openai_chat, openai_responses
-from toolcrib.dialects.native.shared import Advertised, Strict
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import NameTable
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import ToolSpec
 
-PROVIDERS: dict[str, ModuleType] = {
-    "openai": openai_chat,
-    "openai_chat": openai_chat,
-    "openai_responses": openai_responses,
-    "anthropic": anthropic,
-    "gemini": gemini,
+if TYPE_CHECKING:
+    from toolcrib.dialects.native.shared import Advertised
+
+PROVIDERS: dict[str, str] = {
+    "openai": "openai_chat",
+    "openai_chat": "openai_chat",
+    "openai_responses": "openai_responses",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
 }
 
 
@@ -26,12 +28,9 @@ def advertise(specs: Iterable[ToolSpec], names: NameTable, provider: str) -> lis
     return advertise_with_report(specs, names, provider).tools
 
 
-def advertise_with_report(
-    specs: Iterable[ToolSpec], names: NameTable, provider: str, strict: Strict = Strict.OFF
-) -> Advertised:
+def advertise_with_report(specs: Iterable[ToolSpec], names: NameTable, provider: str) -> Advertised:
     """The same, with every difference between a tool's schema and the one that is sent."""
-    dialect = PROVIDERS.get(provider)
-    if dialect is None:
+    if provider not in PROVIDERS:
         raise ConfigError(f"{provider!r} is not a known provider: use one of {', '.join(sorted(PROVIDERS))}")
-    listed: Advertised = dialect.advertise(specs, names, strict)
-    return listed
+    dialect = import_module(f"toolcrib.dialects.native.{PROVIDERS[provider]}")  # loaded when a run asks for it
+    return dialect.advertise(specs, names)

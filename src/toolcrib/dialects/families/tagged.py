@@ -16,6 +16,7 @@ from toolcrib.dialects.source import Markers, Source, markers, read_to, read_to_
 from toolcrib.dialects.tools import Member
 from toolcrib.values.json import Json
 
+_CDATA = "<![CDATA["
 _HEAD_LIMIT = 512
 _JUNK_LIMIT = 200
 _TEXT = frozenset({"string"})
@@ -151,7 +152,7 @@ def _read_to_close(reader: Reader, close: str, meaning: Text) -> Block:
     source = reader.source
     if meaning is not Text.XML:
         return (yield from read_to(source, close))
-    while found := (yield from read_to_any(source, markers(close, "<![CDATA["))):
+    while found := (yield from read_to_any(source, markers(close, _CDATA))):
         if found == close:
             return True
         if not (yield from read_to(source, "]]>")):
@@ -197,7 +198,7 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     for number, value in enumerate(call.values):
         start, end = mark + value.start, mark + value.end
         boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
-        if boundary is not None and text.find("<![CDATA[", start, end) < 0:
+        if boundary is not None and text.find(_CDATA, start, end) < 0:
             reader.spend(end - boundary.start())
             del call.values[number + 1 :]
             call.values[number] = value._replace(end=boundary.start() - mark)
@@ -225,8 +226,10 @@ def plain(text: str, start: int, end: int, meaning: Text) -> str:
             start = text.index("\n", start) + 1
         if text.endswith("\n", start, end):
             end -= 2 if text.endswith("\r\n", start, end) else 1
+    if meaning is Text.XML and text.startswith(_CDATA, start, end) and text.find("]]>", start) == end - 3:
+        return text[start + len(_CDATA) : end - 3]
     value = text[start:end]
-    return _from_xml(value) if meaning is Text.XML else value
+    return _from_xml(value) if meaning is Text.XML and ("&" in value or _CDATA in value) else value
 
 
 def _from_xml(text: str) -> str:
@@ -234,7 +237,7 @@ def _from_xml(text: str) -> str:
 
     pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
     return "".join(
-        piece[9:-3] if piece.startswith("<![CDATA[") and piece.endswith("]]>") else html.unescape(piece)
+        piece[len(_CDATA) : -3] if piece.startswith(_CDATA) and piece.endswith("]]>") else html.unescape(piece)
         for piece in pieces
     )
 
