@@ -109,7 +109,7 @@ _BEFORE = {  # what stands before the head and belongs to the token
     "telegram_token": re.compile(rb"[0-9]{4,8}\Z"),
     "terraform_token": re.compile(rb"[A-Za-z0-9]{14}\Z"),
 }
-_JWT = re.compile(rb"eyJ[A-Za-z0-9_-]{8,}+[.][A-Za-z0-9_-]{8}")
+_JWT = re.compile(rb"eyJ[A-Za-z0-9_-]{8,512}+[.][A-Za-z0-9_-]{8}")
 _AWS_PAIR = re.compile(rb"[\s,:;|\"']{1,16}(?:[A-Za-z_ ]{0,32}[\s,:;|=\"']{1,8})?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
 _WORDS = re.compile(rb"[A-Za-z]++(?:[_.-]++[A-Za-z]++)*+[_.-]*+[0-9]{0,2}\Z")
 
