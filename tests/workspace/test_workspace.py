@@ -154,6 +154,16 @@ def test_whichever_way_a_place_is_reached_the_innermost_mount_decides(base: Path
     assert workspace.target(f"{base}/alias/f", View.HOST, Access.WRITE).marks == frozenset()
 
 
+def test_what_is_locked_for_a_run_is_locked_for_its_sub_runs_too(project: Path) -> None:
+    (project / "locked").mkdir()
+    locked = Mount.of("/locked", project / "locked", Access.READ)
+    wide = Workspace([Mount.of("/workspace", project), locked])
+    narrow = wide.narrowed([Mount.of("/workspace", project)])
+    assert reason(lambda: narrow.target("locked/f", View.VIRTUAL, Access.WRITE)) is Reason.WRITE_OUTSIDE_ALLOWED_ROOTS
+    with pytest.raises(ConfigError):
+        wide.narrowed([Mount.of("/workspace", project), Mount.of("/locked", project)])
+
+
 WIDER = [("outside", Access.READ), ("project/locked", Access.WRITE), (".", Access.READ)]
 
 

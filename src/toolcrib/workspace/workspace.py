@@ -83,7 +83,18 @@ class Workspace:
             if mount.access is Access.WRITE and outer.access is Access.READ:
                 raise ConfigError(f"a sub-run cannot write to {mount.name}: its parent may only read {outer.name}")
         reach = reach if self.reach is View.HOST else View.VIRTUAL
+        kept += self._locked_within(kept, reach)
         return Workspace(kept, boundary=self.boundary, rules=self.rules, reach=reach, opener=self._opener)
+
+    def _locked_within(self, kept: list[Mount], reach: View) -> list[Mount]:
+        """What is mounted for reading only stays so where a sub-run can still reach it through an outer mount."""
+        names = {mount.name for mount in kept}
+        locked = [mount for mount in self.mounts.values() if mount.access is Access.READ and mount not in kept]
+        locked = [each for each in locked if reach is View.HOST or any(mount.holds(each.root) for mount in kept)]
+        for mount in locked:
+            if mount.name in names:
+                raise ConfigError(f"a sub-run cannot use the name {mount.name} for something else than its parent does")
+        return locked
 
     # Declaring: from what a model wrote to a target, without side effects.
 
@@ -140,9 +151,6 @@ class Workspace:
     def holding(self, host_path: str) -> Mount | None:
         """The innermost mount that holds a host path."""
         return next((mount for mount in self._inner if mount.holds(host_path)), None)
-
-    def label(self, spot: Spot, view: View) -> str:
-        return self._label(spot.mount, spot.parts, view)
 
     # Acting: the declared thing, opened again by descriptor and compared.
 
