@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolcrib.engine.run import Run
 
 T = TypeVar("T")
+LONG_TEXT = 1 << 18
 DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
 
 
@@ -77,6 +78,18 @@ def concluded(flight: Flight, run: Run) -> ToolReturn:
     return ToolReturn(content, returned.metadata, error)
 
 
+async def concluded_aside(flight: Flight, run: Run) -> ToolReturn:
+    """The same in a thread, so that a long text that has to be searched for secrets holds up nobody else."""
+    concluding = asyncio.get_running_loop().run_in_executor(None, concluded, flight, run)
+    flight.cancelled |= await unstoppable(concluding)
+    return concluding.result()
+
+
+def is_long(value: object) -> bool:
+    """Whether a handler's value is a text that takes more than a moment to look through."""
+    return isinstance(value, (str, bytes)) and len(value) > LONG_TEXT
+
+
 async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
     """Bound a result for the model; the whole of it becomes an artifact, or the result says that there is none."""
     parts = cut(content, run.runtime.bounds)
@@ -98,7 +111,10 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     error = returned.error
     name = flight.call.name if flight.slot is None else flight.slot.tool.spec.name
     reason = None if error is None else error.code
-    result = ToolResult(flight.call_id, name, content, reason, error, _metadata(flight, returned, run))
+    metadata = _metadata(flight, returned, run)
+    if content is not returned.content:
+        metadata["truncated"] = True
+    result = ToolResult(flight.call_id, name, content, reason, error, metadata)
     kind, level = (EventType.TOOL_COMPLETED, Level.INFO) if reason is None else (_event_type(reason), Level.WARNING)
     end = run.draft(kind, flight.call_id, result_json(result), level, flight.call_id)
     drafts = (end,) if flight.start is None else (flight.start, end)
@@ -195,7 +211,7 @@ def _redacted_error(error: ToolError, run: Run) -> ToolError:
     return replace(error, message=message, details=details, redacted=True)
 
 
-def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> JsonObject:
+def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> dict[str, Json]:
     spent = run.runtime.clock.monotonic() - flight.began
     metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
     if returned.metadata:

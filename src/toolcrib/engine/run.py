@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
@@ -53,11 +53,11 @@ class Run:
     flights: set[Flight] = field(default_factory=set[Flight])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
 
-    async def call(
+    def call(
         self, name: str, arguments: Mapping[str, Json] | str = NOTHING, *, id: str | None = None
-    ) -> ToolResult:
-        """One governed call: valid, permitted, within limits, recorded, its result bounded."""
-        return await settle(ToolCall(name, arguments, id), self)
+    ) -> Coroutine[Any, Any, ToolResult]:
+        """One governed call, to be awaited: valid, permitted, within limits, recorded, its result bounded."""
+        return settle(ToolCall(name, arguments, id), self)
 
     async def turn(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """One model turn: reads together, writes alone and in order, one result per call in the model's order."""
