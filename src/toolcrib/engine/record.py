@@ -32,11 +32,12 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     """Record that a call starts: to be awaited before anything that acts; a read's goes along as soon as it waits."""
     invocation = permit.invocation
     shown, found = run.runtime.redactor.json(invocation.arguments)
+    tool = slot.tool
     payload: dict[str, Json] = {
-        "name": slot.tool.spec.name,
+        "name": tool.spec.name,
         "arguments": shown,
         "effect": invocation.effect,
-        "fingerprint": invocation.tool.fingerprint,
+        "fingerprint": tool.fingerprint,
         "permit": permit.verdict_by,
     }
     if found:
