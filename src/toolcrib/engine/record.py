@@ -166,9 +166,9 @@ def _returned(flight: Flight) -> ToolReturn:
     if refusal is None:
         try:
             returned = normalise(flight.value)
-            slot = flight.slot
-            if slot is not None and slot.checks.output is not None and returned.error is None:
-                _check_output(slot.tool.spec.name, slot.checks.output, returned)
+            output = None if flight.slot is None else flight.slot.checks.output
+            if output is not None and returned.error is None and not output.is_valid(_data(returned.content)):
+                raise _against_schema(flight.call.name, output, returned)
             return returned
         except Refusal as unusable:
             refusal = unusable
@@ -182,16 +182,17 @@ def _returned(flight: Flight) -> ToolReturn:
     return ToolReturn(content, error=error)
 
 
-def _check_output(name: str, output: Validator, returned: ToolReturn) -> None:
-    content = returned.content
+def _data(content: tuple[Block, ...]) -> Json:
+    """What of a result its output schema is about: the one JSON value, else the text."""
     if len(content) == 1 and type(block := content[0]) is JsonBlock:
-        data = block.data
-    else:
-        data = "\n".join(block_text(block) for block in content) if content else None
-    if not output.is_valid(data):
-        problems = [str(problem) for problem in output.problems(data)]
-        message = f"{name} returned something its own output schema does not allow: {'; '.join(problems)}"
-        raise Refusal(Reason.INTERNAL_ERROR, message, {"problems": problems})
+        return block.data
+    return "\n".join(block_text(block) for block in content) if content else None
+
+
+def _against_schema(name: str, output: Validator, returned: ToolReturn) -> Refusal:
+    problems = [str(problem) for problem in output.problems(_data(returned.content))]
+    message = f"{name} returned something its own output schema does not allow: {'; '.join(problems)}"
+    return Refusal(Reason.INTERNAL_ERROR, message, {"problems": problems})
 
 
 def _partial(context: ToolContext | None) -> str:

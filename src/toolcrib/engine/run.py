@@ -95,7 +95,8 @@ class Run:
 
     def check_alive(self, call: ToolCall) -> None:
         """Refuse what must not start: after an abort, beyond the budget, or under an id that was used before."""
-        self.check_running()
+        if self.aborted is not None or self.parent is not None:
+            self.check_running()
         root = self if self.parent is None else self.root
         if call.id is not None:
             self._remember(call.id)

@@ -76,7 +76,8 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
     if lane is not None and not run.lane.try_enter(lane):
         await run.lane.enter(lane)
     try:
-        run.check_running()
+        if run.aborted is not None or run.parent is not None:
+            run.check_running()
         start = started(permit, slot, flight, run)
         if start is not None:
             await recorded(start, flight)
