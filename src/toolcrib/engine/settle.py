@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 from toolcrib.engine import watchers
 from toolcrib.engine.bound import is_short
 from toolcrib.engine.flight import Flight, failure_of, promptly
-from toolcrib.engine.record import bounded, concluded, conflicted, finished, recorded, started, unrecorded, unstoppable
+from toolcrib.engine.record import (
+    bounded,
+    concluded,
+    concluded_aside,
+    conflicted,
+    finished,
+    is_long,
+    recorded,
+    started,
+    unrecorded,
+    unstoppable,
+)
 from toolcrib.ports import Conflict
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.refusal import Refusal, StoreError
@@ -67,7 +78,8 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
     if lane is not None and not run.lane.try_enter(lane):
         await run.lane.enter(lane)
     try:
-        run.check_running()
+        if run.aborted is not None or run.parent is not None:
+            run.check_running()
         start = started(permit, slot, flight, run)
         if start is not None:
             await recorded(start, flight)
@@ -83,7 +95,7 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
 
 async def _finish(flight: Flight, run: Run) -> ToolResult:
     """Redact, bound and record the one result; nothing can cancel this, and what watches comes after."""
-    returned = concluded(flight, run)
+    returned = await concluded_aside(flight, run) if is_long(flight.value) else concluded(flight, run)
     content = returned.content
     if not is_short(content, run.runtime.bounds):
         content = await bounded(flight, content, run)

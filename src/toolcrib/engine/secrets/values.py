@@ -17,7 +17,8 @@ class Style(Enum):
 
 _PLACEHOLDER = re.compile(
     rb"""(?ix)
-      \[REDACTED: | \[[a-z_ ]+\] \Z | \$[{(]?[a-z_] | %[({]?[a-z_]{1,40}[)}%]? (?![a-z0-9]) | <[^>]*>? \Z | \{\{ | \{[a-z_.]*\} \Z | `
+      \[REDACTED: | \[[a-z_ ]+\] \Z
+    | \$[{(]?[a-z_] | %[({]?[a-z_]{1,40}[)}%]? (?![a-z0-9]) | <[^>]*>? \Z | \{\{ | \{[a-z_.]*\} \Z | `
     | (?: [x*.?#_=/\\-] | \xe2\x80\xa2 | \xe2\x97\x8f )+ \Z | \.\.\.
     | (?: your | insert | enter | replace | change | add | put | some ) (?:[_ -]?[a-z]++)*+ \Z
     | (?: my | the | an? ) [_ -] [a-z_ -]+ \Z
