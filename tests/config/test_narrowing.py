@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from toolcrib.config import Config, InvalidConfig, load
 from toolcrib.config.rendering import toml
+from toolcrib.policy.commands import Command, CommandRules, CommandTarget, Whence, command_target, decide_commands
 from toolcrib.policy.rules import Policy
+from toolcrib.policy.verdict import Verdict
 from toolcrib.values.spec import Effect, ToolSpec
 
 ONLY = "only the user's HOME/config.toml may widen it"
@@ -48,6 +50,19 @@ WIDENING = [
         '[[policy.rules]]\ntool = "x"\nverdict = "ask"\n[[policy.rules]]\ntool = "x"\nverdict = "preApproved"',
         "4: policy.rules[1] says allow, and a project's rule may only say ask or deny",
     ),
+    (
+        '[[policy.commands]]\npattern = "git push"\nverdict = "allow"',
+        "1: policy.commands[0] says allow, and a project's rule may only say ask or deny",
+    ),
+    (
+        '[tools]\nsandbox = "off"',
+        '2: tools.sandbox may only be made stricter by a project: "off" is looser than "auto"',
+    ),
+    (
+        'toolsets = ["code", "mail"]',
+        "1: toolsets[1] is not in the operator's list, and a project may only leave entries out",
+    ),
+    ('[workspace.mounts.data]\npath = "/srv"', "1: workspace.mounts cannot be set by a project"),
     (
         '[limits.rate."web.*"]\nmax_calls = 2\nper_seconds = 1',
         '1: limits.rate."web.*" may only be lowered by a project: 2 per 1 s is more than 10 per 60 s',
@@ -152,6 +167,25 @@ def rules(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
     return all(Policy(after).decide(spec).verdict >= Policy(before).decide(spec).verdict for spec in SPECS)
 
 
+COMMANDS = [
+    command_target(
+        " ".join(words), (Command(words, f"/usr/bin/{words[0]}", f"/usr/bin/{words[0]}", "", Whence.SYSTEM, "/p"),)
+    )
+    for words in (("git", "status"), ("git", "push"), ("ls",))
+]
+
+
+def command_rules(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+    looser, stricter = CommandRules(before), CommandRules(after)
+    return all(_verdict(stricter, command) >= _verdict(looser, command) for command in COMMANDS)
+
+
+def _verdict(rules: CommandRules, command: CommandTarget) -> Verdict:
+    decision = decide_commands(rules, [command])
+    assert decision is not None
+    return decision.verdict
+
+
 SMALL = st.sampled_from([1, 2, 4, 10, 50, 100])
 LARGE = st.sampled_from([1_024, 5_000, 100_000, 500_000])
 RULES = st.fixed_dictionaries(
@@ -161,6 +195,16 @@ RULES = st.fixed_dictionaries(
         "tags": st.sampled_from([[], ["network"], ["dangerous"]]),
     },
 ).flatmap(lambda rule: st.sampled_from(["notes.*", "**", "web.fetch"]).map(lambda tool: {"tool": tool, **rule}))
+COMMAND_RULES = st.fixed_dictionaries(
+    {
+        "pattern": st.sampled_from(["git", "git status", "git push", "ls"]),
+        "verdict": st.sampled_from(["allow", "ask", "deny"]),
+    }
+)
+MOUNTS = st.dictionaries(
+    st.sampled_from(["data", "out"]),
+    st.fixed_dictionaries({"path": st.just("/srv"), "access": st.sampled_from(["read", "write"])}),
+)
 RATE = st.fixed_dictionaries({"max_calls": st.sampled_from([1, 5, 10]), "per_seconds": st.sampled_from([1, 5, 60])})
 
 
@@ -189,6 +233,11 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "tools.allow_tmp_writes": (st.booleans(), lower),
     "tools.env_allowlist": (some("PATH", "HOME", "TOKEN"), subset),
     "tools.schema_profile": (st.sampled_from(["full", "core"]), ordered("full", "core")),
+    "tools.sandbox": (st.sampled_from(["off", "auto", "require"]), ordered("off", "auto", "require")),
+    "tools.sandbox_read_roots": (some("/a", "/b", "/a/c"), subset),
+    "toolsets": (some("code", "workspace", "shell"), subset),
+    "workspace.mounts": (MOUNTS, same),
+    "policy.commands": (st.lists(COMMAND_RULES, max_size=3), command_rules),
     "policy.rules": (st.lists(RULES, max_size=3), rules),
     "store.path": (st.sampled_from(["toolcrib.db", "/x.db"]), same),
     "store.durability": (st.sampled_from(["normal", "full"]), ordered("normal", "full")),

@@ -30,10 +30,9 @@ MUTATIONS = [
     Mutation(
         "permission",
         "engine/settle.py",
-        """        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(
-            slot, invocation, flight, run
-        )
-""",
+        "        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(\n"
+        "            slot, invocation, flight, run\n"
+        "        )\n",
         "",
         "types",
     ),

@@ -154,7 +154,7 @@ async def test_an_unknown_tool_is_answered_with_what_would_work(tmp_path: Path) 
 
 
 async def test_names_come_back_from_the_provider_by_table(tmp_path: Path) -> None:
-    async with Toolcrib.open(home=tmp_path, tools=[look]) as crib, crib.run() as run:
+    async with Toolcrib.open(home=tmp_path, tools=[look], config={"toolsets": []}) as crib, crib.run() as run:
         (sent,) = run.advertise("openai")
         assert sent["function"]["name"] == "look__up"  # type: ignore[index, call-overload]
         result = await run.call("look__up", {"word": "a"})

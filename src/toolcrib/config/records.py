@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolcrib.config.keys import Key
 from toolcrib.config.kinds import Kind, T, choice, file_path, integer, items, number, text, unordered, worded
@@ -24,6 +24,7 @@ from toolcrib.values.spec import Effect
 if TYPE_CHECKING:
     from toolcrib.policy.commands import CommandRule
 
+R = TypeVar("R", Rule, "CommandRule")
 REQUIRED: Any = object()  # the default of a key that has none
 _LAYERS = {Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT, Level.OVERRIDE: Layer.USER}
 
@@ -202,7 +203,7 @@ SUB_APP = record(
 )
 
 
-def _add_stricter_rules(held: tuple[Rule, ...], wanted: tuple[Rule, ...]) -> tuple[Rule, ...]:
+def _add_stricter_rules(held: tuple[R, ...], wanted: tuple[R, ...]) -> tuple[R, ...]:
     why = "says allow, and a project's rule may only say ask or deny"
     if allowing := [index for index, rule in enumerate(wanted) if rule.verdict is Verdict.ALLOW]:
         raise Widens({(index,): why for index in allowing})
@@ -256,7 +257,9 @@ def _fewer_tools(held: Mapping[str, SubApp], wanted: Mapping[str, SubApp]) -> Ma
     return MappingProxyType(result)
 
 
-STRICTER_RULES = Narrowing("add rules that say ask or deny", _add_stricter_rules)
+_ADD_STRICTER = "add rules that say ask or deny"
+STRICTER_RULES: Narrowing[tuple[Rule, ...]] = Narrowing(_ADD_STRICTER, _add_stricter_rules)
+STRICTER_COMMANDS: Narrowing[tuple[CommandRule, ...]] = Narrowing(_ADD_STRICTER, _add_stricter_rules)
 LOWER_RATES = Narrowing("add patterns, and lower the rate and the burst of the operator's", _lower_rates)
 SWITCH_OFF = Narrowing("switch off", _switch_off)
 FEWER_TOOLS = Narrowing("list fewer tools for the operator's sub-apps", _fewer_tools)

@@ -20,6 +20,7 @@ from toolcrib.config.records import (
     MOUNT,
     RATE,
     RULE,
+    STRICTER_COMMANDS,
     STRICTER_RULES,
     TOOL_PATTERN,
     MountEntry,
@@ -202,7 +203,7 @@ class PolicySettings:
     commands: tuple[CommandRule, ...] = key(
         items(COMMAND_RULE),
         (),
-        STRICTER_RULES,
+        STRICTER_COMMANDS,
         "Rules for commands by their words; every layer adds its own.",
         combine=together,
         example='[[policy.commands]]\npattern = "git status"\nverdict = "allow"',

