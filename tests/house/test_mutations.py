@@ -30,7 +30,8 @@ MUTATIONS = [
     Mutation(
         "permission",
         "engine/settle.py",
-        "        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(\n"
+        "        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) "
+        "or await run.gate.permit(\n"
         "            slot, invocation, flight, run\n"
         "        )\n",
         "",

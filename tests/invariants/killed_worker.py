@@ -74,7 +74,7 @@ async def work(turns: int, life: int) -> None:
     options = {
         "tools": [look, act, count],
         "asker": ScriptedAsker.always("allow_once"),
-        "config": {"store.lease_seconds": 1},
+        "config": {"store.lease_seconds": 1, "toolsets": []},
     }
     async with Toolcrib.open(home=HOME, parts=Parts(store=store), **options) as crib, crib.run(session="s") as run:  # type: ignore[arg-type]
         for result in run.recovered:
@@ -87,10 +87,11 @@ async def work(turns: int, life: int) -> None:
 if __name__ == "__main__":
     HOME.mkdir(exist_ok=True)
     if POINT == "random":
-        signal.setitimer(signal.ITIMER_REAL, AFTER / 1000)
         signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        signal.setitimer(signal.ITIMER_REAL, AFTER / 1000)
     lives = HOME / "lives"
     lives.touch()
     life = len(lives.read_text())
     lives.write_text("x" * (life + 1))
     asyncio.run(work(6, life))
+    signal.setitimer(signal.ITIMER_REAL, 0)  # an interpreter that is leaving has forgotten what the signal means

@@ -12,6 +12,8 @@ import pytest
 
 from toolcrib.executors.environment import command_environment
 from toolcrib.executors.process import ProcessRunner
+from toolcrib.executors.sandbox.bounds import Bounds
+from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
 from toolcrib.testing.run import make_run
 from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool, toolset
 from toolcrib.toolsets.shell.answer import clean, cut
@@ -204,6 +206,18 @@ async def test_a_background_child_does_not_hold_up_the_result(services: CommandS
     async with make_run(run_command_tool(services), asker=asked) as run:
         result = await run.call("code.run_command", {"argv": ["sh", "-c", "sleep 300 & echo done"]})
     assert result.text == "done\n[1 background process(es) that it left behind were ended.]"
+
+
+async def test_a_command_that_leaves_nothing_behind_is_not_said_to(services: CommandServices, asked: Asked) -> None:
+    sandbox = Sandbox(Mode.AUTO)
+
+    def confine(executable: str, cwd: str) -> Confinement | None:
+        return sandbox.confine(executable, cwd, Bounds.of([services.root]))
+
+    for confined in (services, replace(services, confine=confine)):
+        async with make_run(toolset(confined), asker=asked) as run:
+            texts = {(await run.call("shell.run", {"command": "printf 'a\\nb\\n' | wc -l"})).text for _ in range(5)}
+        assert texts == {"2"}
 
 
 async def test_long_output_is_cut_in_the_middle_and_kept_as_an_artifact(

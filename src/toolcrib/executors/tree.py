@@ -7,6 +7,8 @@ import signal
 import time
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+SHORT_NAME = 15
+"""As many letters of a program's name as the kernel keeps."""
 
 
 def descendants(pid: int | str = "self") -> list[int]:
@@ -18,6 +20,17 @@ def descendants(pid: int | str = "self") -> list[int]:
         found += children
         waiting += children
     return found
+
+
+def left_behind(pids: list[int], sandbox: str) -> list[int]:
+    """Those that the command had not waited for, without those that had ended by themselves.
+
+    A sandbox program's own processes are none of the command's; what they held dies with them, so that there a dead
+    process is one that was ended.
+    """
+    over = "X" if sandbox else "XZ"
+    found = [(pid, *_name_and_state(pid)) for pid in pids]
+    return [pid for pid, name, state in found if state not in over and name != sandbox[:SHORT_NAME]]
 
 
 def memory(pids: list[int]) -> int:
@@ -57,6 +70,15 @@ def _children(pid: int | str) -> list[int]:
     except OSError:
         return found  # it ended meanwhile
     return found
+
+
+def _name_and_state(pid: int) -> tuple[str, str]:
+    try:
+        with open(f"/proc/{pid}/stat", errors="replace") as stat:
+            name, _, rest = stat.read().partition("(")[2].rpartition(")")
+    except OSError:
+        return "", "X"  # it ended meanwhile
+    return name, rest.split()[0]
 
 
 def _resident(pid: int) -> int:

@@ -18,7 +18,7 @@ from typing import NoReturn, cast
 
 from toolcrib.executors.limits import PidNamespaces, adopt_orphans, die_with_parent, take_on
 from toolcrib.executors.sandbox.restrict import restrict
-from toolcrib.executors.tree import descendants, kill_descendants, kill_namespace, memory
+from toolcrib.executors.tree import descendants, kill_descendants, kill_namespace, left_behind, memory
 from toolcrib.values.json import Json, JsonObject
 
 FILES = 5
@@ -149,7 +149,9 @@ class _Keeper:
 
     def _end(self, end: str, status: int) -> None:
         deadline = time.monotonic() + KILL_SECONDS
-        leftover = [pid for pid in descendants() if pid != self.pid]
+        prefix = cast("list[str]", self.request["prefix"])
+        sandbox = os.path.basename(prefix[0]) if prefix else ""
+        leftover = left_behind([pid for pid in descendants() if pid != self.pid], sandbox)
         survivors = 0
         if self.alone:
             kill_namespace(deadline)
