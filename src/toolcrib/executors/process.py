@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import toolcrib
 from toolcrib.executors.faults import check
 from toolcrib.executors.running import RunningProcess
 from toolcrib.values.process import Ended, Job, Sink
@@ -100,7 +99,7 @@ class Warden:
         if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
             raise ToolcribError("commands need a POSIX system: this one cannot fork or pass descriptors")
         ours, theirs = socket.socketpair()
-        root = str(Path(toolcrib.__file__).parents[1])
+        root = str(Path(__file__).parents[2])
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", BOOT, str(theirs.fileno()), root],

@@ -31,6 +31,13 @@ FOREVER = 365 * 24 * 3600.0
 def toolset(services: CommandServices) -> Toolset:
     """shell.run, and the background processes start, poll, write, kill, list."""
     build = ToolsetBuilder("shell", guidance=GUIDANCE)
+    _add_running(build, services)
+    _add_looking(build, services)
+    _add_steering(build, services)
+    return build.build()
+
+
+def _add_running(build: ToolsetBuilder, services: CommandServices) -> None:
     declared = partial(line_targets, services)
 
     @build.write(
@@ -66,6 +73,8 @@ def toolset(services: CommandServices) -> Toolset:
         process = await services.background.start(context.origin.run_id, command, job)
         return {"process": process.name, "command": command}
 
+
+def _add_looking(build: ToolsetBuilder, services: CommandServices) -> None:
     @build.read(category="Shell")
     async def poll(context: ToolContext, process: str, wait_ms: int = 0) -> str:
         """Return what a background process has written since the last time, and whether it still runs.
@@ -79,6 +88,22 @@ def toolset(services: CommandServices) -> Toolset:
             await _news(found, min(wait_ms / 1000, MAX_WAIT))
         return _poll_text(found, services.shown)
 
+    @build.read(name="shell.list", category="Shell")
+    async def list_processes(context: ToolContext) -> list[JsonObject]:
+        """List the background processes of this run."""
+        return [
+            {
+                "process": process.name,
+                "command": process.command,
+                "running": process.ended is None,
+                "exit_code": None if process.ended is None else process.ended.code,
+                "unread_bytes": len(process.buffer),
+            }
+            for process in services.background.of_run(context.origin.run_id)
+        ]
+
+
+def _add_steering(build: ToolsetBuilder, services: CommandServices) -> None:
     @build.write(tags={"dangerous"}, category="Shell", targets=_input_target)
     async def write(context: ToolContext, process: str, text: str, end: bool = False) -> str:
         """Write text to the input of a background process.
@@ -105,22 +130,6 @@ def toolset(services: CommandServices) -> Toolset:
         found = services.background.find(context.origin.run_id, process)
         await services.background.kill(found)
         return _poll_text(found, services.shown)
-
-    @build.read(name="shell.list", category="Shell")
-    async def list_processes(context: ToolContext) -> list[JsonObject]:
-        """List the background processes of this run."""
-        return [
-            {
-                "process": process.name,
-                "command": process.command,
-                "running": process.ended is None,
-                "exit_code": None if process.ended is None else process.ended.code,
-                "unread_bytes": len(process.buffer),
-            }
-            for process in services.background.of_run(context.origin.run_id)
-        ]
-
-    return build.build()
 
 
 def _input_target(arguments: Arguments) -> tuple[Target, ...]:
