@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from toolcrib.config import Config
     from toolcrib.engine.redact import Redactor
 
+DAY = 86_400.0
 MODES = ("default",)
 
 
@@ -107,6 +109,8 @@ class Toolcrib:
             stack.callback(runtime.close)
             sessions = Sessions(store, owner_name(), float(settings.store.lease_seconds), str(settings.project or ""))
             stack.push_async_callback(sessions.close)
+            if settings.store.retention_days:
+                stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
             yield cls(runtime, settings, sessions)
 
     @classmethod
@@ -225,6 +229,28 @@ def build_runtime(
         max_calls_per_run=limits.calls_per_run,
         max_depth=limits.max_depth,
     )
+
+
+async def keep_tidy(store: Store, clock: Clock, settings: Config) -> None:
+    """Erase payloads and artifacts that are older than the operator wants to keep them: now, and once a day."""
+    while True:
+        before = clock.now() - settings.store.retention_days * DAY
+        tidying = asyncio.ensure_future(_tidy(store, before))
+        try:
+            await asyncio.shield(tidying)
+        finally:
+            await asyncio.wait({tidying})
+        await asyncio.sleep(DAY)
+
+
+async def _tidy(store: Store, before: float) -> None:
+    await store.purge(session_id=None, before=before)
+    await store.artifacts.clean(before=before, keep_bytes=None)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def open_store(settings: Config, clock: Clock) -> Store:

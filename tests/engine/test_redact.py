@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.engine import rules
 from toolcrib.engine.redact import FAILED, MARKER, Redactor
+from toolcrib.engine.secrets import rules
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolCallBlock, ToolResultBlock
@@ -302,6 +302,31 @@ def test_a_stream_holds_back_a_bounded_amount_whatever_arrives(start: str, chunk
     tracemalloc.stop()
     assert held < 1_000_000
     stream.finish()
+
+
+WORDS = [
+    "token",
+    "password",
+    "secret",
+    "://",
+    "-----",
+    "BEGIN PRIVATE",
+    " KEY",
+    "PRIVATE",
+    "Private-Lines: 1",
+    "eyJ",
+    "ghp_",
+]
+MORE_WORDS = ["sk-", "AKIA", "x7", "%3A", "cookie", "Bearer ", "value", *"=: \"'\\\n@.-[a"]
+FRAGMENTS = st.lists(st.sampled_from(WORDS) | st.sampled_from(MORE_WORDS), min_size=1, max_size=5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(FRAGMENTS, st.randoms(use_true_random=False))
+def test_no_text_makes_a_rule_try_everything_in_every_way(fragments: list[str], chosen: random.Random) -> None:
+    """A rule that backtracks without bound does not fail here; it never comes back."""
+    REDACTOR.text("".join(fragments) * 300)
+    REDACTOR.text("".join(chosen.choice(fragments) for _ in range(1500)))
 
 
 @settings(max_examples=100, deadline=None)

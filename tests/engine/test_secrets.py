@@ -181,6 +181,7 @@ HARMLESS: list[str] = [
     "API_KEY=your-api-key-here",
     "API_KEY=xxxxxxxxxxxxxxxx",
     "password: ********",
+    'password="[FILTERED]"',
     "password={{ vault_password }}",
     "PASSWORD=$(cat /run/secrets/db)",
     'f"Authorization: Bearer {token}"',

@@ -30,7 +30,7 @@ MUTATIONS = [
     Mutation(
         "permission",
         "engine/settle.py",
-        """        permit = flight.permit = run.gate.pass_through(slot, invocation, flight) or await run.gate.permit(
+        """        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(
             slot, invocation, flight, run
         )
 """,

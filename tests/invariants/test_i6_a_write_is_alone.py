@@ -183,3 +183,26 @@ async def test_a_read_cannot_write_through_another_tool() -> None:
         result = await run.call("look.sly")
     assert result.text == "permission_denied"
     assert floor.order == []
+
+
+async def test_agents_run_together_within_their_limit_and_one_that_fails_stops_no_other() -> None:
+    at_work = 0
+    most = 0
+
+    @tool.write(name="agent.task", tags={"agent"})
+    async def task(n: int) -> int:
+        """Pretend to be an agent."""
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        await asyncio.sleep(0.005)
+        at_work -= 1
+        if n == 1:
+            raise ValueError("this one gives up")
+        return n
+
+    asker = ScriptedAsker.always("allow_once")
+    async with make_run(task, asker=asker, config={"limits.max_children_per_run": 3}) as run:
+        results = await run.turn([ToolCall("agent.task", {"n": n}) for n in range(7)])
+    assert [result.reason for result in results] == [None, "internal_error", *[None] * 5]
+    assert most == 3

@@ -8,6 +8,8 @@ import pytest
 
 from toolcrib import PermissionDecision, PermissionRequest, Toolcrib, tool
 from toolcrib.catalog.decorate import tool_of
+from toolcrib.policy.rules import Rule
+from toolcrib.policy.verdict import Verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -158,3 +160,19 @@ async def test_names_come_back_from_the_provider_by_table(tmp_path: Path) -> Non
         result = await run.call("look__up", {"word": "a"})
     assert (result.name, result.text) == ("look.up", "a")
     assert result.metadata["provider_name"] == "look__up"
+
+
+async def test_a_rule_that_comes_during_a_run_can_only_take_away(tmp_path: Path) -> None:
+    @tool(name="act.now")
+    async def act() -> str:
+        """Act."""
+        return "done"
+
+    async with Toolcrib.open(home=tmp_path, tools=[look, act]) as crib, crib.run() as run:
+        assert (await run.call("look.up", {"word": "a"})).ok
+        runtime = crib.runtime
+        runtime.policy = runtime.policy.with_rules([Rule(Verdict.DENY, "look.*"), Rule(Verdict.ALLOW, "act.*")])
+        assert (await run.call("look.up", {"word": "a"})).reason == "permission_denied"
+        assert (await run.call("act.now")).reason == "permission_denied"
+        async with crib.run() as later:
+            assert (await later.call("act.now")).ok

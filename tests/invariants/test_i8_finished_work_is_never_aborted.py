@@ -132,3 +132,58 @@ async def test_the_run_that_was_aborted_says_so_in_the_journal(tmp_path: Path) -
         rows = await crib.runtime.store.runs(run.origin.session_id)
     assert "aborted_tools" in types
     assert rows[0].end_reason == "aborted_tools"
+
+
+@pytest.mark.parametrize("steps", range(14))
+@pytest.mark.parametrize("durability", ["normal", "full"])
+async def test_a_caller_that_gives_up_at_any_moment_leaves_exactly_one_result(
+    tmp_path: Path, steps: int, durability: str
+) -> None:
+    done: list[int] = []
+
+    @tool(name="act.now")
+    async def act() -> str:
+        """Act in two steps."""
+        await asyncio.sleep(0)
+        done.append(1)
+        await asyncio.sleep(0)
+        return "done"
+
+    options = {"tools": [act], "asker": ScriptedAsker.always("allow_once"), "config": {"store.durability": durability}}
+    async with Toolcrib.open(home=tmp_path, **options) as crib, crib.run() as run:  # type: ignore[arg-type]
+        call = asyncio.create_task(run.call("act.now", id="c"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.wait({call})
+        events = [event async for event in crib.events(follow_on=False) if event.call_id == "c"]
+        assert (await run.call("no.such")).reason == "tool_not_available"
+    ends = [event for event in events if event.type in ("tool_completed", "tool_failed")]
+    started = any(event.type == "tool_started" for event in events)
+    assert len(ends) == (1 if steps else 0)
+    assert started or not done
+
+
+async def test_a_thousand_open_questions_end_with_the_run_and_none_of_their_calls_ran() -> None:
+    asked = 0
+    first = asyncio.Event()
+
+    @tool.read(name="net.get", tags={"network"})
+    async def get(n: int) -> int:
+        """Reach out."""
+        raise AssertionError("it must not run")
+
+    async def ask(request: PermissionRequest) -> PermissionDecision:
+        nonlocal asked
+        asked += 1
+        first.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with make_run(get, asker=ask) as run:
+        calls = [asyncio.create_task(run.call("net.get", {"n": n})) for n in range(1_000)]
+        await first.wait()
+        run.abort("stop")
+        results = await asyncio.gather(*calls)
+    assert {result.reason for result in results} == {"aborted"}
+    assert asked == 1

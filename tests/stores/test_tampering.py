@@ -110,7 +110,8 @@ def test_an_inserted_event_is_found(tampered: Callable[..., Verification], place
         "UPDATE head SET seq = seq + 1",
         "UPDATE head SET hash = zeroblob(32)",
         "DELETE FROM head",
-        "UPDATE head SET seq = 3, hash = (SELECT hash FROM events WHERE seq = 3)",
+        "UPDATE head SET hash = 'text'",
+        "UPDATE head SET seq = 'text'",
         "UPDATE events SET payload = NULL, salt = NULL WHERE seq = 1",
         "DELETE FROM session_events WHERE seq = 4",
         "UPDATE session_events SET session_id = 'nobody' WHERE seq = 4",
@@ -138,6 +139,50 @@ def test_a_cut_tail_is_found_only_by_an_expected_head(original: Path, tmp_path: 
     assert f"ended at {EVENTS}, now at 1" in fault.problem
 
 
+@pytest.fixture
+def unclosed(tmp_path: Path) -> Path:
+    """A store of 80 events whose process was killed, so that its head was noted at the 64th."""
+    path = tmp_path / "store.db"
+
+    async def fill() -> None:
+        store = SqliteStore.open(path, durability=Durability.NORMAL, clock=FrozenClock())
+        for i in range(80):
+            await store.append(Unit((Draft("note", "s1", "r1", payload={"i": i}),)))
+        for name in ("store.db", "store.db-wal"):
+            shutil.copy(path.with_name(name), path.with_name(f"killed-{name}"))
+        await store.close()
+
+    asyncio.run(fill())
+    return path.with_name("killed-store.db")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("DELETE FROM events WHERE seq > 60", "events 61 to 64 are missing at the end"),
+        ("DELETE FROM events", "events 1 to 64 are missing at the end"),
+        ("UPDATE head SET seq = 3, hash = (SELECT hash FROM events WHERE seq = 3)", "further behind 80 than it can be"),
+    ],
+)
+def test_what_is_missing_before_the_noted_head_is_found_also_after_more_was_appended(
+    unclosed: Path, change: str, problem: str
+) -> None:
+    assert asyncio.run(_verify(unclosed)).faults == ()
+    _change(unclosed, change)
+    assert any(problem in fault.problem for fault in asyncio.run(_verify(unclosed)).faults)
+    if change.startswith("DELETE"):
+        asyncio.run(_append(unclosed, 100))
+        assert any("missing" in fault.problem for fault in asyncio.run(_verify(unclosed)).faults)
+
+
+def test_an_end_cut_after_the_noted_head_is_found_only_by_an_expected_head(unclosed: Path) -> None:
+    kept = asyncio.run(_verify(unclosed)).head
+    _change(unclosed, "DELETE FROM events WHERE seq > 70")
+    assert asyncio.run(_verify(unclosed)).faults == ()
+    [fault] = asyncio.run(_verify(unclosed, kept)).faults
+    assert "ended at 80, now at 70" in fault.problem
+
+
 def test_an_erased_payload_cannot_be_found_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
 
@@ -153,6 +198,19 @@ def test_an_erased_payload_cannot_be_found_in_the_file(tmp_path: Path) -> None:
         await store.close()
 
     asyncio.run(fill_and_purge())
+
+
+def _change(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(statement)
+    connection.close()
+
+
+async def _append(path: Path, times: int) -> None:
+    store = SqliteStore.open(path, durability=Durability.NORMAL, clock=FrozenClock())
+    for i in range(times):
+        await store.append(Unit((Draft("note", "s2", "r2", payload={"i": i}),)))
+    await store.close()
 
 
 async def _verify(path: Path, expect: str | None = None) -> Verification:

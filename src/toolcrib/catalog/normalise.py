@@ -24,6 +24,7 @@ from toolcrib.values.result import (
 )
 
 _BLOCKS = (Text, JsonBlock, ArtifactRef, Image, ToolCallBlock, ToolResultBlock)
+_SMALL = 2**53  # beyond this, how many digits there are has to be looked at
 _NOTHING = ToolReturn(())
 _PICTURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -38,7 +39,9 @@ def normalise(value: object) -> ToolReturn:
     kind = type(value)
     if kind is str:
         return ToolReturn((Text(_whole(cast("str", value))),))
-    if kind is dict or kind is int or kind is bool:
+    if kind is bool or (kind is int and -_SMALL < cast("int", value) < _SMALL):
+        return ToolReturn((JsonBlock(cast("int", value)),))
+    if kind is dict or kind is int:
         return ToolReturn((JsonBlock(plain(value)),))
     if value is None:
         return _NOTHING

@@ -27,30 +27,27 @@ class Flight:
     A call can be stopped only while it waits. One that never waits is never registered, timed or stopped.
     """
 
-    __slots__ = (
-        "ask", "began", "call", "call_id", "cancelled", "closed", "context", "permit", "refusal", "run", "seconds",
-        "slot", "stage", "start", "stop", "task", "tries", "value",
-    )  # fmt: skip
+    # Defaults live on the class: most calls never set them, and every call would pay for it.
+    task: asyncio.Task[object] | None = None
+    slot: Slot | None = None
+    permit: Permit | None = None
+    context: ToolContext | None = None
+    start: Draft | None = None
+    value: object = None
+    refusal: Refusal | None = None
+    cancelled = False
+    closed = False
+    stop: Refusal | None = None
+    stage: str | None = None
+    seconds = 0.0
+    ask: Decision | None = None
+    tries = 1
 
     def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
         self.call = call
         self.call_id = call_id
         self.began = began
         self.run = run
-        self.task: asyncio.Task[object] | None = None
-        self.slot: Slot | None = None
-        self.permit: Permit | None = None
-        self.context: ToolContext | None = None
-        self.start: Draft | None = None
-        self.value: object = None
-        self.refusal: Refusal | None = None
-        self.cancelled = False
-        self.closed = False
-        self.stop: Refusal | None = None
-        self.stage: str | None = None
-        self.seconds = 0.0
-        self.ask: Decision | None = None
-        self.tries = 1
 
     async def wait(self, waiting: Waiting[None]) -> None:
         """See an attempt that waits to its end: from now on it can be stopped, and its start has to be on record."""

@@ -33,14 +33,18 @@ class Gate:
     grants: Grants = field(default_factory=Grants)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def pass_through(self, slot: Slot, invocation: Invocation, flight: Flight) -> Permit | None:
+    def pass_through(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit | None:
         """A permit for what policy allows outright; None for everything that needs a closer look."""
+        if run.runtime.policy is not run.tools.terms.policy:
+            return None
         decision = slot.decide(invocation)
         return Permit(invocation, decision.cite) if decision.verdict is Verdict.ALLOW and flight.ask is None else None
 
     async def permit(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit:
         """Leave to execute, or a Refusal that cites the rule."""
         decision = slot.decide(invocation)
+        if run.runtime.policy is not run.tools.terms.policy:
+            decision = decision.at_least(run.runtime.policy.decide(slot.tool.spec))
         if flight.ask is not None:
             decision = decision.at_least(flight.ask)
         if decision.verdict is Verdict.ALLOW:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolcrib.engine.run import Run
 
 T = TypeVar("T")
+LONG_TEXT = 1 << 18
 DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
 
 
@@ -31,11 +32,12 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     """Record that a call starts: to be awaited before anything that acts; a read's goes along as soon as it waits."""
     invocation = permit.invocation
     shown, found = run.runtime.redactor.json(invocation.arguments)
+    tool = slot.tool
     payload: dict[str, Json] = {
-        "name": slot.tool.spec.name,
+        "name": tool.spec.name,
         "arguments": shown,
         "effect": invocation.effect,
-        "fingerprint": invocation.tool.fingerprint,
+        "fingerprint": tool.fingerprint,
         "permit": permit.verdict_by,
     }
     if found:
@@ -77,6 +79,18 @@ def concluded(flight: Flight, run: Run) -> ToolReturn:
     return ToolReturn(content, returned.metadata, error)
 
 
+async def concluded_aside(flight: Flight, run: Run) -> ToolReturn:
+    """The same in a thread, so that a long text that has to be searched for secrets holds up nobody else."""
+    concluding = asyncio.get_running_loop().run_in_executor(None, concluded, flight, run)
+    flight.cancelled |= await unstoppable(concluding)
+    return concluding.result()
+
+
+def is_long(value: object) -> bool:
+    """Whether a handler's value is a text that takes more than a moment to look through."""
+    return isinstance(value, (str, bytes)) and len(value) > LONG_TEXT
+
+
 async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
     """Bound a result for the model; the whole of it becomes an artifact, or the result says that there is none."""
     parts = cut(content, run.runtime.bounds)
@@ -98,7 +112,10 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     error = returned.error
     name = flight.call.name if flight.slot is None else flight.slot.tool.spec.name
     reason = None if error is None else error.code
-    result = ToolResult(flight.call_id, name, content, reason, error, _metadata(flight, returned, run))
+    metadata = _metadata(flight, returned, run)
+    if content is not returned.content:
+        metadata["truncated"] = True
+    result = ToolResult(flight.call_id, name, content, reason, error, metadata)
     kind, level = (EventType.TOOL_COMPLETED, Level.INFO) if reason is None else (_event_type(reason), Level.WARNING)
     end = run.draft(kind, flight.call_id, result_json(result), level, flight.call_id)
     drafts = (end,) if flight.start is None else (flight.start, end)
@@ -149,9 +166,9 @@ def _returned(flight: Flight) -> ToolReturn:
     if refusal is None:
         try:
             returned = normalise(flight.value)
-            slot = flight.slot
-            if slot is not None and slot.checks.output is not None and returned.error is None:
-                _check_output(slot.tool.spec.name, slot.checks.output, returned)
+            output = None if flight.slot is None else flight.slot.checks.output
+            if output is not None and returned.error is None and not output.is_valid(_data(returned.content)):
+                raise _against_schema(flight.call.name, output, returned)
             return returned
         except Refusal as unusable:
             refusal = unusable
@@ -165,16 +182,17 @@ def _returned(flight: Flight) -> ToolReturn:
     return ToolReturn(content, error=error)
 
 
-def _check_output(name: str, output: Validator, returned: ToolReturn) -> None:
-    content = returned.content
+def _data(content: tuple[Block, ...]) -> Json:
+    """What of a result its output schema is about: the one JSON value, else the text."""
     if len(content) == 1 and type(block := content[0]) is JsonBlock:
-        data = block.data
-    else:
-        data = "\n".join(block_text(block) for block in content) if content else None
-    if not output.is_valid(data):
-        problems = [str(problem) for problem in output.problems(data)]
-        message = f"{name} returned something its own output schema does not allow: {'; '.join(problems)}"
-        raise Refusal(Reason.INTERNAL_ERROR, message, {"problems": problems})
+        return block.data
+    return "\n".join(block_text(block) for block in content) if content else None
+
+
+def _against_schema(name: str, output: Validator, returned: ToolReturn) -> Refusal:
+    problems = [str(problem) for problem in output.problems(_data(returned.content))]
+    message = f"{name} returned something its own output schema does not allow: {'; '.join(problems)}"
+    return Refusal(Reason.INTERNAL_ERROR, message, {"problems": problems})
 
 
 def _partial(context: ToolContext | None) -> str:
@@ -195,7 +213,7 @@ def _redacted_error(error: ToolError, run: Run) -> ToolError:
     return replace(error, message=message, details=details, redacted=True)
 
 
-def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> JsonObject:
+def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> dict[str, Json]:
     spent = run.runtime.clock.monotonic() - flight.began
     metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
     if returned.metadata:

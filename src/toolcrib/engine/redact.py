@@ -9,11 +9,11 @@ from typing import cast
 
 import orjson
 
-from toolcrib.engine.rules import Rules
-from toolcrib.engine.scan import Span
 from toolcrib.engine.secrets.disguise import Reading, complete, may_hide
 from toolcrib.engine.secrets.find import BEHIND
 from toolcrib.engine.secrets.names import kind_of
+from toolcrib.engine.secrets.rules import Rules
+from toolcrib.engine.secrets.scan import Span
 from toolcrib.engine.secrets.values import Style, is_secret
 from toolcrib.values.json import Json
 from toolcrib.values.result import ArtifactRef, Block, JsonBlock, Text, ToolCallBlock, ToolResultBlock

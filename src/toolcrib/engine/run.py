@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
@@ -53,11 +53,11 @@ class Run:
     flights: set[Flight] = field(default_factory=set[Flight])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
 
-    async def call(
+    def call(
         self, name: str, arguments: Mapping[str, Json] | str = NOTHING, *, id: str | None = None
-    ) -> ToolResult:
-        """One governed call: valid, permitted, within limits, recorded, its result bounded."""
-        return await settle(ToolCall(name, arguments, id), self)
+    ) -> Coroutine[Any, Any, ToolResult]:
+        """One governed call, to be awaited: valid, permitted, within limits, recorded, its result bounded."""
+        return settle(ToolCall(name, arguments, id), self)
 
     async def turn(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """One model turn: reads together, writes alone and in order, one result per call in the model's order."""
@@ -95,7 +95,8 @@ class Run:
 
     def check_alive(self, call: ToolCall) -> None:
         """Refuse what must not start: after an abort, beyond the budget, or under an id that was used before."""
-        self.check_running()
+        if self.aborted is not None or self.parent is not None:
+            self.check_running()
         root = self if self.parent is None else self.root
         if call.id is not None:
             self._remember(call.id)

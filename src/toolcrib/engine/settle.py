@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 from toolcrib.engine import watchers
 from toolcrib.engine.bound import is_short
 from toolcrib.engine.flight import Flight, failure_of, promptly
-from toolcrib.engine.record import bounded, concluded, conflicted, finished, recorded, started, unrecorded, unstoppable
+from toolcrib.engine.record import (
+    bounded,
+    concluded,
+    concluded_aside,
+    conflicted,
+    finished,
+    is_long,
+    recorded,
+    started,
+    unrecorded,
+    unstoppable,
+)
 from toolcrib.ports import Conflict
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.refusal import Refusal, StoreError
@@ -47,7 +58,7 @@ async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
         invocation = slot.invoke(call, flight.call_id)
         if slot.before:
             await watchers.before(slot, invocation, flight, run)
-        permit = flight.permit = run.gate.pass_through(slot, invocation, flight) or await run.gate.permit(
+        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) or await run.gate.permit(
             slot, invocation, flight, run
         )
         flight.value = await _execute(permit, slot, flight, run)
@@ -65,21 +76,24 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
     if lane is not None and not run.lane.try_enter(lane):
         await run.lane.enter(lane)
     try:
-        run.check_running()
+        if run.aborted is not None or run.parent is not None:
+            run.check_running()
         start = started(permit, slot, flight, run)
         if start is not None:
             await recorded(start, flight)
         flight.limit(slot.timeout)
         return await run.runtime.executor.execute(permit, context)
     except BaseException as error:
-        raise failure_of(error, slot.tool, flight) from error
+        if (failure := failure_of(error, slot.tool, flight)) is error:
+            raise
+        raise failure from error
     finally:
         run.leave(lane, context)
 
 
 async def _finish(flight: Flight, run: Run) -> ToolResult:
     """Redact, bound and record the one result; nothing can cancel this, and what watches comes after."""
-    returned = concluded(flight, run)
+    returned = await concluded_aside(flight, run) if is_long(flight.value) else concluded(flight, run)
     content = returned.content
     if not is_short(content, run.runtime.bounds):
         content = await bounded(flight, content, run)

@@ -26,6 +26,9 @@ CLAIMED = "session_claimed"
 RELEASED = "session_released"
 _EMPTY = b"{}"
 _SALT = 16
+_SALTS_AT_ONCE = 256
+# The noted head may be this many events behind the newest one, less one: noting it costs every commit a page.
+NOTED_EVERY = 64
 
 
 class Head(NamedTuple):
@@ -59,16 +62,21 @@ class Link(NamedTuple):
 
 
 # Exact tuples from here to the driver: they are made and bound faster than named ones, and every call makes two.
+# Bytearrays, because sqlite3 looks for an adapter whenever it is given bytes, and that takes longer than the binding.
 Facts = tuple[str, str | None, str | None, str, str, str | None, str | None, float]
 # A draft whose text is fixed, only its place in the chain is missing: facts, payload, salt, digest, header.
-Sealed = tuple[Facts, bytes, bytes, bytes, bytes]
+Sealed = tuple[Facts, bytearray, bytearray, bytes, bytes]
 # What is written for a new event: the first thirteen fields of a Link.
-Row = tuple[int, int, str, str | None, str | None, str, str, str | None, str | None, float, bytes, bytes, bytes]
+Row = tuple[
+    int, int, str, str | None, str | None, str, str, str | None, str | None, float, bytearray, bytearray, bytearray
+]
+_salts: list[bytearray] = []
+# A forked process must not go on with the salts that its parent will use.
+os.register_at_fork(after_in_child=_salts.clear)
 
 
 def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
     """Encode drafts once; whatever cannot be stored fails here, before any transaction."""
-    salts = os.urandom(_SALT * len(drafts))
     sealed: list[Sealed] = []
     for draft in drafts:
         # Plain strings, not enum members: drivers are slow on subclasses.
@@ -79,16 +87,19 @@ def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
             header = orjson.dumps(facts)[1:]
         except (TypeError, ValueError, RecursionError) as error:
             raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
-        salt, salts = salts[:_SALT], salts[_SALT:]
-        sealed.append((facts, payload, salt, sha256(salt + payload).digest(), header))
+        try:
+            salt = _salts.pop()
+        except IndexError:
+            salt = _draw_salts()
+        sealed.append((facts, bytearray(payload), salt, sha256(salt + payload).digest(), header))
     return sealed
 
 
-def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes) -> Row:
+def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes | bytearray) -> Row:
     """Give a sealed draft its place after `prev_hash`."""
     facts, payload, salt, digest, header = sealed
     new_hash = sha256(b"%b%b[%d,%d,%b" % (prev_hash, digest, seq, run_seq, header)).digest()
-    return (seq, run_seq, *facts, payload, salt, new_hash)
+    return (seq, run_seq, *facts, payload, salt, bytearray(new_hash))
 
 
 def digest_of(salt: bytes, payload: bytes) -> bytes:
@@ -144,6 +155,14 @@ def encode(value: Json) -> bytes:
 def decode(text: bytes) -> Json:
     """The value of a stored text. Not orjson: it reads an integer beyond 64 bits as a rounded float."""
     return json.loads(text)
+
+
+def _draw_salts() -> bytearray:
+    """Randomness for many events at once: a system call for each would cost as much as its hash."""
+    block = os.urandom(_SALT * _SALTS_AT_ONCE)
+    first, *others = (bytearray(block[start : start + _SALT]) for start in range(0, len(block), _SALT))
+    _salts.extend(others)
+    return first
 
 
 def _plain(value: object) -> object:

@@ -44,8 +44,9 @@ _FACTS = "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call
 COLUMNS = f"{_FACTS}, digest, (SELECT hash FROM events AS before WHERE before.seq = events.seq - 1)"
 _TERMINAL = ", ".join(f"'{kind.value}'" for kind in sorted(TERMINAL))
 
+READ_TIP = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
 READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
-MOVE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
+NOTE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
 ADD_EVENT = f"INSERT INTO events ({_FACTS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 HASH_AT = "SELECT hash FROM events WHERE seq = ?"
 
@@ -60,8 +61,9 @@ FILE_RUNS = (
     " AND run_id IS NOT NULL GROUP BY session_id, run_id"
     " ON CONFLICT (session_id, run_id) DO UPDATE SET run_seq = excluded.run_seq"
 )
-MOVE_FILED = "UPDATE filed SET seq = (SELECT seq FROM head WHERE one = 1) WHERE one = 1"
-UNFILED = "SELECT head.seq - filed.seq FROM head, filed WHERE head.one = 1 AND filed.one = 1"
+_TIP = "(SELECT max(seq) FROM events)"
+MOVE_FILED = f"UPDATE filed SET seq = {_TIP} WHERE one = 1 AND seq < {_TIP}"
+UNFILED = f"SELECT coalesce({_TIP}, 0) - seq FROM filed WHERE one = 1"
 MISFILED = (
     "SELECT min(seq) FROM (SELECT seq, session_id, call_id FROM events WHERE seq <= (SELECT seq FROM filed)"
     " EXCEPT SELECT seq, session_id, call_id FROM session_events) AS unfound"
@@ -99,7 +101,10 @@ BROKEN_RUNS = (
     "SELECT run_id, min(seq) FROM events WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
     " HAVING min(run_seq) <> 1 OR max(run_seq) <> count(*) OR count(DISTINCT run_seq) <> count(*) LIMIT 100"
 )
-HEAD_AND_LAST = "SELECT seq, hash, (SELECT max(seq) FROM events) FROM head WHERE one = 1"
+HEAD_AND_TIP = (
+    "SELECT head.seq, head.hash, tip.seq, tip.hash FROM (SELECT 1 AS one) AS always"
+    f" LEFT JOIN head ON head.one = always.one LEFT JOIN ({READ_TIP}) AS tip ON always.one = 1"
+)
 
 READ_DOCUMENT = "SELECT body, version FROM documents WHERE kind = ? AND document_key = ?"
 ADD_DOCUMENT = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.ports import Fault, Verification
-from toolcrib.stores.chain import GENESIS, Head, Link, decode, is_intact
+from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Link, decode, is_intact
 from toolcrib.values.refusal import StoreError
 
 _BEFORE_ALL = -(2**63)
@@ -19,13 +19,12 @@ _HASH_DIGITS = 64
 class Chain(Protocol):
     """What verification needs to see of a store."""
 
-    def head(self) -> Head | None: ...
-    def links(self, after: int, limit: int) -> Sequence[Link]: ...
-    def purges(self) -> Sequence[Link]: ...
-    def last(self) -> tuple[int, int]:
-        """The head's sequence number and the newest event's, both of one moment."""
+    def ends(self) -> tuple[Head | None, Head]:
+        """The head as it was noted last, and the newest event, both of one moment."""
         ...
 
+    def links(self, after: int, limit: int) -> Sequence[Link]: ...
+    def purges(self) -> Sequence[Link]: ...
     def misfiled(self) -> int | None:
         """The first event that would not be found where its session or call is looked up."""
         ...
@@ -52,31 +51,28 @@ class Purge:
 
 
 def verify(chain: Chain, expect: str | None) -> Verification:
-    """Check every link up to the head of this moment, in constant memory."""
+    """Check every link up to the newest of this moment, in constant memory."""
     expected = parse_head(expect) if expect is not None else None
-    head = chain.head()
-    if head is None:
+    noted, tip = chain.ends()
+    if noted is None:
         return Verification(0, 0, "0:", (Fault(0, "the head of the chain is missing"),))
-    walk = _Walk(tuple(_purge(stored) for stored in chain.purges()), expected)
+    walk = _Walk(tuple(_purge(stored) for stored in chain.purges()), noted, expected)
     after = _BEFORE_ALL
-    while after < head.seq and len(walk.faults) < _MOST_FAULTS:
+    while after < tip.seq and len(walk.faults) < _MOST_FAULTS:
         links = chain.links(after, _AT_ONCE)
         for stored in links:
-            if stored.seq <= head.seq:
+            if stored.seq <= tip.seq:
                 walk.step(stored)
         if not links:
             break
         after = links[-1].seq
-    walk.arrive(head)
+    walk.arrive()
     for run_id, seq in chain.broken_runs():
         walk.fault(seq, f"the events of run {run_id} are not numbered 1, 2, 3 …")
     misfiled = chain.misfiled()
     if misfiled is not None:
         walk.fault(misfiled, "is not found among the events of its session")
-    head_seq, last_seq = chain.last()
-    if last_seq > head_seq:
-        walk.fault(head_seq + 1, f"events {head_seq + 1} to {last_seq} were added after the head")
-    return Verification(walk.events, walk.erased, str(head), tuple(walk.faults))
+    return Verification(walk.events, walk.erased, str(walk.last), tuple(walk.faults))
 
 
 def parse_head(text: str) -> Head:
@@ -91,16 +87,17 @@ def parse_head(text: str) -> Head:
 
 
 class _Walk:
-    def __init__(self, purges: tuple[Purge, ...], expected: Head | None) -> None:
+    def __init__(self, purges: tuple[Purge, ...], noted: Head, expected: Head | None) -> None:
         self.faults: list[Fault] = []
         self.events = 0
         self.erased = 0
+        self.last = Head(0, GENESIS)
         self._purges = purges
+        self._noted = noted
         self._expected = expected
-        self._previous = Head(0, GENESIS)
 
     def step(self, stored: Link) -> None:
-        previous = self._previous
+        previous = self.last
         wanted = previous.seq + 1
         if stored.seq > wanted:
             missing = f"event {wanted} is" if stored.seq == wanted + 1 else f"events {wanted} to {stored.seq - 1} are"
@@ -109,16 +106,16 @@ class _Walk:
             self.fault(stored.seq, "an event that was never committed stands before the first")
         self._check(stored, previous.hash if stored.seq == wanted else stored.prev_hash or GENESIS)
         self.events += 1
-        self._previous = Head(stored.seq, stored.hash)
+        self.last = Head(stored.seq, _bytes(stored.hash))
 
-    def arrive(self, head: Head) -> None:
-        last = self._previous
-        if last.seq < head.seq:
-            self.fault(last.seq + 1, f"events {last.seq + 1} to {head.seq} are missing at the end")
-        elif last != head:
-            self.fault(head.seq, "the head is not the hash of the last event")
-        if self._expected is not None and self._expected.seq > head.seq:
-            self.fault(head.seq + 1, f"the chain was cut: it ended at {self._expected.seq}, now at {head.seq}")
+    def arrive(self) -> None:
+        end, noted = self.last.seq, self._noted.seq
+        if end < noted:
+            self.fault(end + 1, f"events {end + 1} to {noted} are missing at the end")
+        elif end - noted >= NOTED_EVERY:
+            self.fault(noted + 1, f"the head was noted at {noted}, which is further behind {end} than it can be")
+        if self._expected is not None and self._expected.seq > end:
+            self.fault(end + 1, f"the chain was cut: it ended at {self._expected.seq}, now at {end}")
 
     def fault(self, seq: int, problem: str) -> None:
         if len(self.faults) < _MOST_FAULTS:
@@ -131,8 +128,15 @@ class _Walk:
             self.erased += 1
             if not any(purge.covers(stored) for purge in self._purges):
                 self.fault(stored.seq, "its payload was erased without a recorded purge")
+        if stored.seq == self._noted.seq and stored.hash != self._noted.hash:
+            self.fault(stored.seq, "is not the event whose hash was noted as the head")
         if self._expected is not None and stored.seq == self._expected.seq and stored.hash != self._expected.hash:
             self.fault(stored.seq, "is not the event that was expected at this place")
+
+
+def _bytes(stored: object) -> bytes:
+    """A hash as it was read; a changed row may hold anything in its place."""
+    return stored if isinstance(stored, bytes) else b""
 
 
 def _purge(stored: Link) -> Purge:

@@ -29,6 +29,7 @@ from toolcrib.stores.chain import (
     STORE_SESSION,
     Head,
     Link,
+    Row,
     decode,
     digest_of,
     encode,
@@ -84,8 +85,8 @@ class MemoryStore:
             session_id, _, run_id = draft[0][:3]
             run_seq = 0 if run_id is None else self._numbers.get((session_id, run_id), 0) + 1
             self._numbers[session_id, run_id] = run_seq
-            last = self.head()
-            self._links.append(Link(*link(draft, last.seq + 1, run_seq, last.hash), prev_hash=last.hash))
+            last = self._tip()
+            self._links.append(_stored(link(draft, last.seq + 1, run_seq, last.hash), last.hash))
         future.set_result(len(self._links))
         for loop, wake in self._watchers:
             loop.call_soon_threadsafe(wake, len(self._links))
@@ -185,8 +186,9 @@ class MemoryStore:
 
     # What verification sees of the chain.
 
-    def head(self) -> Head:
-        return Head(len(self._links), self._links[-1].hash if self._links else GENESIS)
+    def ends(self) -> tuple[Head, Head]:
+        tip = self._tip()
+        return tip, tip
 
     def links(self, after: int, limit: int) -> Sequence[Link]:
         start = max(after, 0)
@@ -194,9 +196,6 @@ class MemoryStore:
 
     def purges(self) -> Sequence[Link]:
         return [one for one in self._links if (one.session_id, one.type) == (STORE_SESSION, PURGED)]
-
-    def last(self) -> tuple[int, int]:
-        return len(self._links), len(self._links)
 
     def misfiled(self) -> int | None:
         return None
@@ -207,6 +206,9 @@ class MemoryStore:
             numbers = [(seq, run_seq) for _, _, seq, run_seq in group]
             if [run_seq for _, run_seq in numbers] != list(range(1, len(numbers) + 1)):
                 yield str(run_id), numbers[0][0]
+
+    def _tip(self) -> Head:
+        return Head(len(self._links), self._links[-1].hash if self._links else GENESIS)
 
     def _check(self, unit: Unit) -> None:
         if unit.owner is not None:
@@ -301,6 +303,11 @@ class MemoryArtifacts:
         for artifact_id in unused:
             del self._bodies[artifact_id]
         return len(unused)
+
+
+def _stored(row: Row, prev_hash: bytes) -> Link:
+    *facts, payload, salt, new_hash = row
+    return Link._make((*facts, bytes(payload), bytes(salt), bytes(new_hash), None, prev_hash))
 
 
 def _erased(one: Link) -> Link:

@@ -38,10 +38,13 @@ class Desk(Protocol):
 class ToolContext:
     """The facts of one call; a handler asks for it by annotating a parameter with this type."""
 
-    __slots__ = (
-        "_desk", "arguments", "call_id", "documents", "events", "lane", "lingering", "name", "nested", "origin",
-        "partial_output", "targets", "workspace",
-    )  # fmt: skip
+    # Defaults live on the class: most calls never set them, and every call would pay for it.
+    documents: list[Document] | None = None
+    events: list[tuple[str, JsonObject]] | None = None
+    partial_output: deque[str] | None = None
+    lane: Lane = Lane.AGENT
+    lingering: Future[None] | None = None
+    nested: object = None
 
     def __init__(
         self,
@@ -59,12 +62,6 @@ class ToolContext:
         self.targets = targets
         self.origin = origin
         self.workspace = workspace
-        self.documents: list[Document] | None = None
-        self.events: list[tuple[str, JsonObject]] | None = None
-        self.partial_output: deque[str] | None = None
-        self.lane = Lane.AGENT
-        self.lingering: Future[None] | None = None
-        self.nested: object = None
         self._desk = desk
 
     def progress(self, message: str, fraction: float | None = None) -> None:

@@ -24,8 +24,7 @@ HEAD = rb"(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b|(?i:%b)[A-Za-z0-9_.-]{0,32}%b%b|(?i:_?
 FIRST = frozenset(b"_pstcaemdljhwPSTCAEMDLJHW")
 
 _HEAD = re.compile(
-    rb"(?:(?i:%b|%b)[A-Za-z0-9_.-]{0,32}?(?=%b[^\s])|(?i:_?auth(?:orization)?)(?=%b[^\s]))(?P<sign>%b)"
-    % (PASSWORDS, OTHERS, _MEANT, _AUTH, _MEANT)
+    rb"(?:(?i:%b|%b)[A-Za-z0-9_.-]{0,32}+|(?i:_?auth(?:orization)?))(?P<sign>%b)(?=[^\s])" % (PASSWORDS, OTHERS, _MEANT)
 )
 _NAME_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _DIGITS = b"0123456789"

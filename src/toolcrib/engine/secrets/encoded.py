@@ -12,7 +12,7 @@ from toolcrib.engine.secrets.find import LOOK, Find, stop_at
 HEAD = rb"(?:[CDI-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){6}"
 
 _STEP = 1536
-_RUN = re.compile(rb"(?:[A-Za-z0-9+/_-]+(?:\r?\n[ \t]{0,16}|\\n)?)+={0,2}")
+_RUN = re.compile(rb"(?:[A-Za-z0-9+/_-]++(?:\r?\n[ \t]{0,16}+|\\n)?)++={0,2}")
 _BEFORE = re.compile(rb"[A-Za-z0-9+/_-]{0,8}\Z")
 _STOP = stop_at(rb"[^A-Za-z0-9+/=_\r\n-]")
 _NEWLINES = re.compile(rb"\s+|\\n")

@@ -52,6 +52,8 @@ _BEARER = re.compile(rb"(?i:bearer)(?: |%20|\+|\\u0020){1,3}([A-Za-z0-9._~+/=-]+
 _BASIC = re.compile(rb"(?i:basic)(?: |%20){1,3}([A-Za-z0-9+/]+={0,2})")
 _COOKIE = re.compile(rb"(?i:cookie)\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?[A-Za-z0-9_.-]{1,64}=([^\s;,\"']+)")
 _COOKIES = re.compile(rb"[^\r\n\"']*")
+_COOKIE_STOP = stop_at(rb"[\r\n\"']")
+_SET_COOKIE_STOP = stop_at(rb"[\s;,\"']")
 _LOGIN = re.compile(rb"[ \t](?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'/]{1,64}:")
 _FLAG = re.compile(rb"sshpass\s{1,3}-p\s{0,2}|(?:requirepass|masterauth)\s{1,4}|[ \t]-p")
 _GRANT = re.compile(rb"(?i:identified\s{1,4}by\s{1,4}|with\s{1,4}password\s{1,4}|\spassword\s{1,4})")
@@ -133,17 +135,17 @@ def _find_cookie(text: bytes, start: int, limit: int) -> tuple[Find, ...]:
     if match is None:
         return ()
     if text[max(0, start - 4) : start].lower() == b"set-":
-        stop = stop_at(rb"[\s;,\"']") if match.end(1) >= limit else None
+        stop = _SET_COOKIE_STOP if match.end(1) >= limit else None
         secret = len(match[1]) >= 8 and is_secret("token", match[1][:256], Style.QUOTED)
         return (Find(match.start(1), match.end(1), "cookie", stop),) if secret else ()
-    rest = _COOKIES.match(text, match.start(1), limit)
+    rest = _COOKIES.match(text, match.start(1), min(limit, match.start(1) + 256))
     if rest is None or not _has_session(rest[0]):
         return ()
-    return (Find(match.start(1), rest.end(), "cookie", stop_at(rb"[\r\n\"']") if rest.end() >= limit else None),)
+    return (Find(match.start(1), rest.end(), "cookie", _COOKIE_STOP),)
 
 
 def _has_session(cookies: bytes) -> bool:
-    values = (pair.rpartition(b"=")[2] for pair in cookies.split(b";"))
+    values = (pair.rpartition(b"=")[2] for pair in cookies.split(b";", 8)[:8])
     return any(is_secret("token", value.strip()[:256], Style.QUOTED) for value in values)
 
 

@@ -109,9 +109,9 @@ _BEFORE = {  # what stands before the head and belongs to the token
     "telegram_token": re.compile(rb"[0-9]{4,8}\Z"),
     "terraform_token": re.compile(rb"[A-Za-z0-9]{14}\Z"),
 }
-_JWT = re.compile(rb"eyJ[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_-]{8,}")
+_JWT = re.compile(rb"eyJ[A-Za-z0-9_-]{8,512}+[.][A-Za-z0-9_-]{8}")
 _AWS_PAIR = re.compile(rb"[\s,:;|\"']{1,16}(?:[A-Za-z_ ]{0,32}[\s,:;|=\"']{1,8})?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
-_WORDS = re.compile(rb"[A-Za-z]+(?:[_.-]+[A-Za-z]+)*[_.-]*[0-9]{0,2}\Z")
+_WORDS = re.compile(rb"[A-Za-z]++(?:[_.-]++[A-Za-z]++)*+[_.-]*+[0-9]{0,2}\Z")
 
 
 def heads() -> bytes:
@@ -127,12 +127,16 @@ class _Shape:
     stop: Stop
 
 
-def find_token(text: bytes, start: int) -> tuple[Find, ...]:
-    """The token whose head is at `start`, and the secret beside an access key id; nothing when there is none."""
+def find_token(text: bytes, start: int) -> tuple[Find, ...] | int:
+    """The token whose head is at `start`, with the secret beside an access key id; else where to go on looking."""
+    resume = start + 1
     for shape in _shapes()[text[start]]:
-        if found := _find_shape(shape, text, start):
+        found = _find_shape(shape, text, start)
+        if isinstance(found, int):
+            resume = max(resume, found)
+        elif found:
             return found
-    return ()
+    return resume
 
 
 @cache
@@ -153,23 +157,25 @@ def _first(head: bytes) -> re.Pattern[bytes]:
 def _shape(token: Token) -> _Shape:
     return _Shape(
         token,
-        re.compile(b"(%b)([%b]+)" % (token.head, token.alphabet)),
-        re.compile(b"%b([%b]{4,})" % (_WRAP, token.alphabet)),
+        re.compile(b"(%b)([%b]{1,256}+)" % (token.head, token.alphabet)),
+        re.compile(b"%b([%b]{4,128}+)" % (_WRAP, token.alphabet)),
         stop_at(b"[^%b]" % token.alphabet),
     )
 
 
-def _find_shape(shape: _Shape, text: bytes, start: int) -> tuple[Find, ...]:
+def _find_shape(shape: _Shape, text: bytes, start: int) -> tuple[Find, ...] | int:
     limit = start + LOOK
     match = shape.whole.match(text, start, limit)
     if match is None:
         return ()
     token, body, end = shape.token, match[2], match.end()
+    if words := _words(token, body):
+        return match.start(2) + words
     length = len(body)
     while 4 <= length < token.full and (more := shape.more.match(text, end, limit)):
         length += len(more[1])
         end = more.end() - max(0, length - token.full)
-    if length < token.least or _is_something_else(token, text, start, end, body):
+    if length < token.least or _is_something_else(token, text, start, end):
         return ()
     begin = start
     if before := _BEFORE.get(token.label):
@@ -181,16 +187,19 @@ def _find_shape(shape: _Shape, text: bytes, start: int) -> tuple[Find, ...]:
     return _with_pair(Find(begin, end, token.label, stop), text)
 
 
-def _is_something_else(token: Token, text: bytes, start: int, end: int, body: bytes) -> bool:
-    if token.label == "jwt":
-        return _JWT.match(text, start, end) is None
-    if token.bounded and (
-        _escaped_before(text, start) or (token.full == token.least and text[end : end + 1].isalnum())
-    ):
-        return True
+def _words(token: Token, body: bytes) -> int:
+    """How many characters of the body are plainly no token: xxxxxxxx and the like, or words after a common word."""
     if len(body) >= 8 and len(set(body)) <= 3:
-        return True  # xxxxxxxx and the like
-    return token.mixed and _WORDS.match(body) is not None
+        return len(body)
+    return len(body) if token.mixed and _WORDS.match(body) else 0
+
+
+def _is_something_else(token: Token, text: bytes, start: int, end: int) -> bool:
+    if token.label == "jwt":
+        return _JWT.match(text, start, start + LOOK) is None
+    return token.bounded and (
+        _escaped_before(text, start) or (token.full == token.least and text[end : end + 1].isalnum())
+    )
 
 
 def _escaped_before(text: bytes, start: int) -> bool:

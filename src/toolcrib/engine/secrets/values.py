@@ -17,9 +17,10 @@ class Style(Enum):
 
 _PLACEHOLDER = re.compile(
     rb"""(?ix)
-      \[REDACTED: | \$[{(]?[a-z_] | %[({]?[a-z_]{1,40}[)}%]? (?![a-z0-9]) | <[^>]*>? \Z | \{\{ | \{[a-z_.]*\} \Z | `
+      \[REDACTED: | \[[a-z_ ]+\] \Z
+    | \$[{(]?[a-z_] | %[({]?[a-z_]{1,40}[)}%]? (?![a-z0-9]) | <[^>]*>? \Z | \{\{ | \{[a-z_.]*\} \Z | `
     | (?: [x*.?#_=/\\-] | \xe2\x80\xa2 | \xe2\x97\x8f )+ \Z | \.\.\.
-    | (?: your | insert | enter | replace | change | add | put | some ) (?:[_ -]?[a-z]+)* \Z
+    | (?: your | insert | enter | replace | change | add | put | some ) (?:[_ -]?[a-z]++)*+ \Z
     | (?: my | the | an? ) [_ -] [a-z_ -]+ \Z
     | (?: none | null | nil | true | false | undefined | nan | required | optional | empty | redacted | hidden
         | masked | removed | omitted | example | sample | dummy | placeholder | test | todo | tbd | n/?a | secret
@@ -38,7 +39,7 @@ _REFERENCE = re.compile(
     """
 )
 _TEMPLATE = re.compile(rb"\$?\{\{?[^{}]{1,80}\}\}?|\$[A-Za-z_]\w*|%[sdrv]|<[^<>]{1,40}>")
-_WORDLIKE = re.compile(rb"[A-Za-z]+(?:[ _.:/-]{1,2}[A-Za-z]+)*[_.:/-]?")
+_WORDLIKE = re.compile(rb"[A-Za-z]++(?:[ _.:/-]{1,2}[A-Za-z]++)*+[_.:/-]?")
 _LETTERS = re.compile(rb"[A-Za-z]+")
 _DIGITS = re.compile(rb"[0-9]{0,2}\Z")
 _EDGES = re.compile(rb"[a-z][A-Z]|[A-Z][a-z]")

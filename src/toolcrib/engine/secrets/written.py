@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from toolcrib.engine.secrets.find import Find, Stop, stop_at
 from toolcrib.engine.secrets.values import Style, is_secret
 
+_ENOUGH = 256  # of a longer value this much decides, and its stop says where it ends
 QUOTE = rb"(?:\\{0,3}[\"'`]|&quot;|&#3[49];|%22)"
 
 _OPEN = re.compile(rb"(?:[bBrRuUfF]{1,2}(?=[\"']))?(%b)" % QUOTE)
 _SCHEME = re.compile(rb"(?i:bearer|basic|token|apikey|api-key|digest|negotiate|bot|key|oauth)\s+")
 _PROSE = re.compile(rb"[ ][a-z]{1,12}[ ][a-z]{1,12}[ .,\n]")
 _ATTRIBUTE = re.compile(
-    rb"[*&@$!]?[A-Za-z_$]+[0-9]{0,5}(?:(?:\.|::|->|\?\.)[A-Za-z_$]+[0-9]{0,2})*(?:\.|::|->|\?\.)(.+)\Z"
+    rb"[*&@$!]?[A-Za-z_$]++[0-9]{0,5}+(?:(?:\.|::|->|\?\.)[A-Za-z_$]++[0-9]{0,2}+)*(?:\.|::|->|\?\.)(.+)\Z"
 )
 _CALL = re.compile(rb"[A-Za-z_$][\w.$]*[(\[]")
 _NAME = re.compile(rb"[A-Za-z_$@&*!]+[0-9]{0,2}\Z")
-_CLASS = re.compile(rb"(?:[A-Z][A-Z]*[a-z]*[0-9]{0,5})+\Z")
+_CLASS = re.compile(rb"(?:[A-Z]++[a-z]*+[0-9]{0,5}+)++\Z")
 _CLASS_WORD = re.compile(rb"[A-Z]+[a-z]*[0-9]*")
 _LINE_END = re.compile(rb"[ \t]*(?:#.*)?(?:\r|\n|\\n|\Z)")
 _NEXT_FIELD = re.compile(rb"(?:[&;]|%26|%3[Bb])(?:amp;)?\s?[A-Za-z0-9_. -]{1,24}(?:=|%3[Dd])|;?\Z|;\s")
@@ -54,6 +55,7 @@ _FIELD = _extent(rb"(?:[^\s\"'`<>&;%]|%(?!26|3[Bb]|22))*", rb"[\s\"'`<>&;]")
 
 def value_at(text: bytes, start: int, kind: str, style: Style, limit: int) -> tuple[Find, ...]:
     """The secret that is written at `start`, quoted or bare; nothing when what stands there is not one."""
+    limit = min(limit, start + _ENOUGH)
     opened = _OPEN.match(text, start, limit)
     begin = opened.end() if opened else start
     if kind == "authorization" and (scheme := _SCHEME.match(text, begin, limit)):
@@ -63,7 +65,7 @@ def value_at(text: bytes, start: int, kind: str, style: Style, limit: int) -> tu
         extent, end = _quoted(text, begin, opened[1], limit)
     else:
         extent, end = _bare(text, begin, style, limit)
-    value = text[begin : min(end, begin + 256)]
+    value = text[begin:end]
     if opened is None and _is_code(text, end, value, style):
         return ()
     if not is_secret(kind, value, style):

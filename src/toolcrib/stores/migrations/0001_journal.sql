@@ -1,4 +1,5 @@
--- The chain of events, what it protects, and who may add to it.
+-- The chain of events, what it protects, and who may add to it. The head is noted every so many events: a changed row
+-- more would cost each commit a page.
 CREATE TABLE head (one INTEGER PRIMARY KEY, seq {BIGINT} NOT NULL, hash {BINARY} NOT NULL, CHECK (one = 1));
 
 -- digest is that of salt and payload, written down when these are erased. The hash before is that of seq - 1.

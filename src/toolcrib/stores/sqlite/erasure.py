@@ -57,7 +57,7 @@ def recording(
     """Record the purge before it happens: a purge that is interrupted leaves nothing that looks like tampering."""
 
     def work(ledger: Ledger) -> Sequence[Sealed]:
-        purge = Purge(session_id, before, ledger.head.seq)
+        purge = Purge(session_id, before, ledger.last_seq)
         tell(purge)
         payload = {"session_id": session_id, "before": before, "through": purge.through}
         return seal([Draft(PURGED, STORE_SESSION, level=Level.NOTICE, payload=payload)], now)

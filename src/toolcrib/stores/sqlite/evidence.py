@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import PURGED, STORE_SESSION, Head, Link
+from toolcrib.stores.chain import GENESIS, PURGED, STORE_SESSION, Head, Link
 
 
 class Evidence:
@@ -15,9 +15,10 @@ class Evidence:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def head(self) -> Head | None:
-        row = self._connection.execute(sql.READ_HEAD).fetchone()
-        return Head(*row) if row else None
+    def ends(self) -> tuple[Head | None, Head]:
+        noted_seq, noted_hash, seq, tip_hash = self._connection.execute(sql.HEAD_AND_TIP).fetchone()
+        noted = Head(noted_seq, noted_hash) if isinstance(noted_seq, int) and isinstance(noted_hash, bytes) else None
+        return noted, Head(0, GENESIS) if seq is None else Head(seq, tip_hash)
 
     def links(self, after: int, limit: int) -> Sequence[Link]:
         return [Link(*row) for row in self._connection.execute(sql.EVENTS_AFTER, (after, limit))]
@@ -26,10 +27,6 @@ class Evidence:
         return [
             Link(*row) for row in self._connection.execute(sql.EVENTS_OF_TYPE, (STORE_SESSION, STORE_SESSION, PURGED))
         ]
-
-    def last(self) -> tuple[int, int]:
-        head_seq, _, last_seq = self._connection.execute(sql.HEAD_AND_LAST).fetchone()
-        return int(head_seq), int(last_seq or 0)
 
     def misfiled(self) -> int | None:
         row = self._connection.execute(sql.MISFILED).fetchone()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import Head, Row, Sealed, encode, link
+from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Row, Sealed, encode, link
 from toolcrib.stores.sqlite.connection import may_pass
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Ownership
@@ -16,8 +16,13 @@ from toolcrib.values.refusal import StoreError
 
 _REMEMBERED = 8192
 _MANY_UNFILED = 500
-_TRANSACTION_WEIGHT = 3 * 4096  # pages that a small commit writes to the log
-_UNKNOWN = Head(-1, b"")
+_TRANSACTION_WEIGHT = 6144  # about what a commit writes to the log, besides what its events fill
+_EVENT_WEIGHT = 256
+_UNKNOWN = (-1, bytearray())
+
+
+class HeadMissing(StoreError):
+    """Somebody removed the row that notes the head."""
 
 
 class Ticket:
@@ -46,8 +51,8 @@ class Ticket:
 class Ledger:
     """The committing connection and what it remembers of the chain.
 
-    Head, run counters and owners are kept in memory and trusted only while the head row, read inside the transaction,
-    is the one written last from here: whoever appends or changes an owner moves the head.
+    Tip, run counters and owners are kept in memory and trusted only while the newest event, read inside the
+    transaction, is the one written last from here: whoever appends or changes an owner adds an event.
     """
 
     def __init__(self, connection: sqlite3.Connection, crash: Callable[[str], None]) -> None:
@@ -56,9 +61,10 @@ class Ledger:
         self._execute = self._cursors[0].execute
         self._insert = self._cursors[1].executemany
         self._crash = crash
-        self._head: tuple[int, bytes] = _UNKNOWN
+        self._tip: tuple[int, bytes | bytearray] = _UNKNOWN
+        self._noted = 0
         self._runs: dict[tuple[str, str], int] = {}
-        self._owners: dict[str, tuple[str | None, int]] = {}
+        self._owners: dict[str, Ownership] = {}
         self._links: list[Row] = []
         self.weight = 0
 
@@ -67,7 +73,7 @@ class Ledger:
         self._crash("before_begin")
         self._execute("BEGIN IMMEDIATE")
         try:
-            self._look_at_head()
+            self._look_at_tip()
             for ticket in tickets:
                 ticket.outcome = self._take(ticket)
             links = self._links
@@ -75,7 +81,8 @@ class Ledger:
                 self._insert(sql.ADD_EVENT, links)
                 self.weight += _TRANSACTION_WEIGHT
                 self._crash("after_insert")
-                self._execute(sql.MOVE_HEAD, self._head)
+                if self._tip[0] - self._noted >= NOTED_EVERY:
+                    self._note_head()
             self._crash("before_commit")
             self._execute("COMMIT")
         except BaseException:
@@ -85,8 +92,9 @@ class Ledger:
         self._crash("after_commit")
 
     @property
-    def head(self) -> Head:
-        return Head(*self._head)
+    def last_seq(self) -> int:
+        """The newest event's sequence number, as far as it is known here."""
+        return self._tip[0]
 
     def forget_owner(self, session_id: str) -> None:
         """The owner is being changed in this transaction: read it again when it is needed."""
@@ -94,32 +102,27 @@ class Ledger:
 
     def require_owner(self, ownership: Ownership) -> None:
         """Raise Fenced unless this owner still holds the session."""
-        owner = self._owners.get(ownership.session_id)
-        if owner is None:
-            row = self._execute(sql.READ_LEASE, (ownership.session_id,)).fetchone()
-            owner = (row[0], row[1]) if row else (None, 0)
-            self._owners[ownership.session_id] = owner
-        if owner != (ownership.owner, ownership.epoch):
+        known = self._owners.get(ownership.session_id)
+        if known is ownership or known == ownership:
+            return
+        row = self._execute(sql.READ_LEASE, (ownership.session_id,)).fetchone()
+        owner, epoch = (row[0], row[1]) if row else (None, 0)
+        if (owner, epoch) != (ownership.owner, ownership.epoch):
             raise Fenced(
                 f"session {ownership.session_id} is no longer owned by {ownership.owner} (epoch {ownership.epoch});"
-                f" it belongs to {owner[0] or 'nobody'} (epoch {owner[1]})"
+                f" it belongs to {owner or 'nobody'} (epoch {epoch})"
             )
+        self._owners[ownership.session_id] = ownership
 
     def file(self) -> None:
         """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
         for statement in (sql.FILE_EVENTS, sql.FILE_RUNS, sql.MOVE_FILED):
             self._execute(statement)
+        self._note_head()
 
     def file_alone(self) -> None:
         """File the newest events in a transaction of its own."""
-        try:
-            self._execute("BEGIN IMMEDIATE")
-            self.file()
-            self._execute("COMMIT")
-        except BaseException:
-            if self.connection.in_transaction:
-                self._execute("ROLLBACK")
-            raise
+        self._alone(self.file)
 
     def file_leftovers(self) -> None:
         """File what earlier processes left unfiled, if that is much."""
@@ -130,32 +133,59 @@ class Ledger:
         except sqlite3.Error as error:
             if not may_pass(error):  # a store that is busy or full can still be read
                 raise
+        except HeadMissing:
+            return  # and one without its head can still be verified
 
     def close(self) -> None:
-        """Let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
-        for cursor in self._cursors:
-            cursor.close()
-        self.connection.close()
+        """Note the head and let go of the file. An open cursor would keep it, and the log, for as long as it lives."""
+        try:
+            if self._tip[0] > self._noted:
+                self._alone(self._note_head)
+        except sqlite3.Error as error:
+            if not may_pass(error):  # the note may stay behind, as it does when a process is killed
+                raise
+        finally:
+            for cursor in self._cursors:
+                cursor.close()
+            self.connection.close()
 
-    def _look_at_head(self) -> None:
-        row = self._execute(sql.READ_HEAD).fetchone()
-        if row is None:
-            raise StoreError("the head row of the journal is missing; run `toolcrib sessions verify`")
-        if row != self._head:
-            self._catch_up(Head(*row))
+    def _alone(self, work: Callable[[], None]) -> None:
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            self._look_at_tip()
+            work()
+            self._execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+
+    def _note_head(self) -> None:
+        self._execute(sql.NOTE_HEAD, self._tip)
+        self._noted = self._tip[0]
+
+    def _look_at_tip(self) -> None:
+        row = self._execute(sql.READ_TIP).fetchone()
+        if row != self._tip:
+            self._catch_up(Head(*row) if row else Head(0, GENESIS))
         if len(self._runs) + len(self._owners) > _REMEMBERED:
             self._runs.clear()
             self._owners.clear()
 
-    def _catch_up(self, head: Head) -> None:
+    def _catch_up(self, tip: Head) -> None:
         """Somebody else committed: forget owners, and learn how far the remembered runs have come."""
-        old, self._head = Head(*self._head), head
+        row = self._execute(sql.READ_HEAD).fetchone()
+        if row is None:
+            raise HeadMissing("the head row of the journal is missing; run `toolcrib sessions verify`")
+        noted = Head(*row)
+        (old_seq, old_hash), self._noted = self._tip, noted.seq
+        # Where the end was cut off the chain goes on after the gap, which verification will find.
+        self._tip = noted if noted.seq > tip.seq else tip
         self._owners.clear()
-        if not old.seq < head.seq < old.seq + _REMEMBERED:
+        if not old_seq < tip.seq < old_seq + _REMEMBERED:
             self._runs.clear()
-        elif self._execute(sql.HASH_AT, (old.seq,)).fetchone() != (old.hash,):
+        elif self._execute(sql.HASH_AT, (old_seq,)).fetchone() != (old_hash,):
             self._runs.clear()  # the file is not the one that was written to: it was replaced
-        for session_id, run_id, run_seq in self._execute(sql.RUNS_SINCE, (old.seq,)) if self._runs else ():
+        for session_id, run_id, run_seq in self._execute(sql.RUNS_SINCE, (old_seq,)) if self._runs else ():
             if (session_id, run_id) in self._runs:
                 self._runs[session_id, run_id] = run_seq
 
@@ -211,7 +241,7 @@ class Ledger:
         self._execute(sql.OPEN_RUN, parts)
 
     def _append(self, drafts: Sequence[Sealed]) -> int:
-        seq, last_hash = self._head
+        seq, last_hash = self._tip
         runs, links = self._runs, self._links
         for sealed in drafts:
             facts, payload = sealed[0], sealed[1]
@@ -224,8 +254,8 @@ class Ledger:
             new = link(sealed, seq, run_seq, last_hash)
             links.append(new)
             last_hash = new[12]
-            self.weight += len(payload)
-        self._head = (seq, last_hash)
+            self.weight += len(payload) + _EVENT_WEIGHT
+        self._tip = (seq, last_hash)
         return seq
 
     def _last_of_run(self, run: tuple[str, str]) -> int:
@@ -234,7 +264,7 @@ class Ledger:
 
     def _undo(self) -> None:
         self._links = []
-        self._head = _UNKNOWN
+        self._tip = _UNKNOWN
         self._runs.clear()
         self._owners.clear()
         if self.connection.in_transaction:

@@ -155,7 +155,7 @@ class SqliteStore:
 
     async def changed(self) -> int:
         """The newest sequence number, whoever committed it: cheap enough to poll."""
-        return await self._reader.read(lambda connection: int(connection.execute(sql.READ_HEAD).fetchone()[0]))
+        return await self._reader.read(lambda connection: int((connection.execute(sql.READ_TIP).fetchone() or (0,))[0]))
 
     def subscribe(self, wake: Callable[[int], None]) -> Callable[[], None]:
         watcher = (asyncio.get_running_loop(), wake)
@@ -202,7 +202,10 @@ class SqliteStore:
         self._writer.close()
         self._reader.close()
         self._checkpoint.close()
-        self._ledger.close()
+        try:
+            self._ledger.close()
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
 
     async def _do(self, work: leases.Work) -> None:
         loop = asyncio.get_running_loop()

@@ -169,7 +169,7 @@ class Writer:
             self._ledger.commit(batch)
         except Exception as error:  # whatever it is: no caller may wait for ever because of it
             return error
-        self._announce(self._ledger.head.seq)
+        self._announce(self._ledger.last_seq)
         return None
 
     def _give_up(self, batch: list[Ticket], error: Exception) -> None:

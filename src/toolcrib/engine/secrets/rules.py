@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache, cached_property
 
-from toolcrib.engine.linear import Hints, Regex, compile_one, compile_set, compile_text
-from toolcrib.engine.scan import Lines, Source, Taken
 from toolcrib.engine.secrets import assignments, encoded, places, tokens
 from toolcrib.engine.secrets.find import Find
 from toolcrib.engine.secrets.known import Known
+from toolcrib.engine.secrets.linear import Hints, Regex, compile_one, compile_set, compile_text
+from toolcrib.engine.secrets.scan import Lines, Source, Taken
 from toolcrib.values.refusal import ConfigError
 
 
@@ -56,7 +56,8 @@ class Rules:
                 return assigned, end
             if assigned > resume and not text.startswith(b"secret_", start):
                 return (), assigned
-        return tokens.find_token(text, start), resume
+        found = tokens.find_token(text, start)
+        return ((), found) if isinstance(found, int) else (found, end)
 
     def _take_encoded(self, text: bytes, start: int, end: int) -> Taken:
         found = encoded.find_encoded(text, start, self._has_secret)

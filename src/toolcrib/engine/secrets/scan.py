@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolcrib.engine.linear import Regex
 from toolcrib.engine.secrets.find import LEFT, LOOK, Find, Stop
+from toolcrib.engine.secrets.linear import Regex
 
 HEAD_WIDTH = 512  # no head is longer
 LINE = 2048  # an operator's own pattern sees one line, and no more of it than this
