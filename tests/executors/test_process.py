@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -18,6 +20,7 @@ import pytest
 
 from toolcrib.executors.environment import command_environment, sound_path
 from toolcrib.executors.process import ProcessRunner
+from toolcrib.executors.tree import descendants
 from toolcrib.values.process import MIB, End, Job, ProcessLimits, Stdin
 from toolcrib.values.refusal import Reason, Refusal
 
@@ -48,10 +51,34 @@ def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", code)
 
 
-async def gone(fifo: Path) -> None:
-    """Returns when nobody holds the FIFO open for writing any more."""
-    with await asyncio.to_thread(fifo.open, "rb") as reader:
-        await asyncio.wait_for(asyncio.to_thread(reader.read), 15)
+class Held:
+    """A FIFO that a command holds open: tells when it has begun, and when nothing of it is left."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "held"
+        os.mkfifo(self.path)
+        self._reader = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        self.hold = f"exec 9>{self.path}; echo >&9"
+
+    async def begun(self) -> None:
+        await self._until(select.POLLIN)
+        os.read(self._reader, 100)
+
+    async def gone(self) -> None:
+        os.set_blocking(self._reader, False)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._reader, 100)
+        await self._until(select.POLLHUP)
+
+    async def _until(self, event: int) -> None:
+        poll = select.poll()
+        poll.register(self._reader, event & select.POLLIN)
+        assert await asyncio.to_thread(poll.poll, 20_000)
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    return Held(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -90,90 +117,65 @@ STUBBORN = {
 
 @pytest.mark.parametrize("script", STUBBORN.values(), ids=STUBBORN.keys())
 async def test_at_the_time_limit_the_whole_tree_dies_and_the_call_returns(
-    runner: ProcessRunner, job: Callable[..., Job], tmp_path: Path, script: str
+    runner: ProcessRunner, job: Callable[..., Job], held: Held, script: str
 ) -> None:
-    fifo = tmp_path / "held"
-    os.mkfifo(fifo)
-    watching = asyncio.create_task(gone(fifo))
-    began = time.monotonic()
-    ended = await runner.run(job("sh", "-c", script.format(hold=f"exec 9>{fifo}; echo begun"), timeout=1.5))
-    assert time.monotonic() - began < 1.5 + GRACE
-    assert (ended.end, ended.stdout.text()) == (End.TIMED_OUT, "begun\n")
-    await watching
+    async with runner.running(job("sh", "-c", script.format(hold=f"{held.hold}; echo begun"))) as process:
+        await held.begun()
+        began = time.monotonic()
+        ended = await process.finish(0.5)
+        assert time.monotonic() - began < 0.5 + GRACE
+    assert ended.end is End.TIMED_OUT
+    await held.gone()
 
 
 async def test_what_a_command_leaves_behind_ends_with_it(
-    runner: ProcessRunner, job: Callable[..., Job], tmp_path: Path
+    runner: ProcessRunner, job: Callable[..., Job], held: Held
 ) -> None:
-    fifo = tmp_path / "held"
-    os.mkfifo(fifo)
-    watching = asyncio.create_task(gone(fifo))
-    ended = await runner.run(job("sh", "-c", f"exec 9>{fifo}; sleep 300 & setsid sleep 300 & echo done"))
+    ended = await runner.run(job("sh", "-c", f"{held.hold}; sleep 300 & setsid sleep 300 & echo done"))
     assert (ended.code, ended.stdout.text()) == (0, "done\n")
     assert ended.leftover >= 1
-    await watching
+    await held.gone()
 
 
 async def test_a_cancelled_call_keeps_its_output_and_leaves_no_process(
-    runner: ProcessRunner, job: Callable[..., Job], tmp_path: Path
+    runner: ProcessRunner, job: Callable[..., Job], held: Held
 ) -> None:
-    fifo, begun = tmp_path / "held", asyncio.Event()
-    os.mkfifo(fifo)
-    watching = asyncio.create_task(gone(fifo))
     seen: list[str] = []
 
-    async def sink(chunk: bytes) -> None:
-        begun.set()
-
     async def call() -> None:
-        async with runner.running(job("sh", "-c", f"exec 9>{fifo}; echo begun; sleep 300"), stdout=sink) as process:
+        async with runner.running(job("sh", "-c", f"echo begun; {held.hold}; sleep 300")) as process:
             try:
                 await process.finish(None)
             except asyncio.CancelledError:
+                await process.kill()
                 seen.append(process.output[0].text())
                 raise
 
     task = asyncio.create_task(call())
-    await begun.wait()
+    await held.begun()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert seen == ["begun\n"]
-    await watching
+    await held.gone()
 
 
 HOST = """
 import asyncio
 from toolcrib.executors.process import ProcessRunner
 from toolcrib.values.process import Job
-words = ("sh", "-c", "exec 9>{fifo}; setsid sleep 300")
+words = ("sh", "-c", "{hold}; setsid sleep 300")
 asyncio.run(ProcessRunner().run(Job(executable="/bin/sh", argv=words, cwd="/", environment={{}}, timeout=300)))
 """
 
 
-async def test_commands_die_when_the_program_that_started_them_is_killed(tmp_path: Path) -> None:
-    fifo = tmp_path / "held"
-    os.mkfifo(fifo)
-    program = HOST.format(fifo=fifo)
-    watching = asyncio.create_task(gone(fifo))
+async def test_commands_die_when_the_program_that_started_them_is_killed(held: Held) -> None:
+    program = HOST.format(hold=held.hold)
     host = await asyncio.to_thread(subprocess.Popen, [sys.executable, "-c", program])
-    while not await asyncio.to_thread(_has_writer, host.pid, fifo):
-        assert host.poll() is None
-        await asyncio.sleep(0.01)
+    await held.begun()
     host.kill()
-    await watching
     host.wait()
-
-
-def _has_writer(host: int, fifo: Path) -> bool:
-    """Whether some process other than the host has the FIFO open."""
-    for link in Path("/proc").glob("[0-9]*/fd/9"):
-        try:
-            if os.readlink(link) == str(fifo) and link.parts[2] not in (str(host), str(os.getpid())):
-                return True
-        except OSError:
-            continue
-    return False
+    await held.gone()
 
 
 def _folder(place: Path) -> None:
@@ -310,7 +312,16 @@ async def test_a_slow_sink_slows_the_command_and_loses_nothing(runner: ProcessRu
     assert (taken, ended.pipes_held) == (20_000_000, False)
 
 
-FORKS = "import os\nwhile True: os.fork()"
+FORKS = """
+import os, time
+for _ in range(300):
+    try:
+        if os.fork() == 0:
+            time.sleep(300)
+    except OSError:
+        break
+time.sleep(300)
+"""
 HOARDS = "held = []\nwhile True: held.append(bytes(10_000_000))"
 WRITES = """
 import signal
@@ -340,14 +351,21 @@ async def test_open_files_are_limited(runner: ProcessRunner, job: Callable[..., 
     assert "Too many open files" in ended.stderr.text()
 
 
-async def test_closing_the_runner_ends_what_still_runs(job: Callable[..., Job], tmp_path: Path) -> None:
-    fifo = tmp_path / "held"
-    os.mkfifo(fifo)
-    watching = asyncio.create_task(gone(fifo))
+async def test_closing_the_runner_ends_what_still_runs(job: Callable[..., Job], held: Held) -> None:
     runner = ProcessRunner()
-    await runner.start(job("sh", "-c", f"exec 9>{fifo}; sleep 300"))
+    await runner.start(job("sh", "-c", f"{held.hold}; sleep 300"))
+    await held.begun()
     await runner.close()
-    await watching
+    await held.gone()
+
+
+async def test_a_runner_goes_on_when_its_warden_was_killed(runner: ProcessRunner, job: Callable[..., Job]) -> None:
+    await runner.run(job("true"))
+    for pid in descendants(os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(Refusal):
+        await runner.run(job("true"))
+    assert (await runner.run(job("true"))).code == 0
 
 
 async def test_many_commands_run_at_once(runner: ProcessRunner, job: Callable[..., Job]) -> None:

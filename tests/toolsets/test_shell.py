@@ -268,14 +268,12 @@ async def test_a_background_process_is_started_read_written_listed_and_killed(
     assert (missing.reason, "p1" in missing.text) == (Reason.VALIDATION_ERROR, True)
 
 
-async def test_background_processes_end_with_their_run(services: CommandServices, asked: Asked, tmp_path: Path) -> None:
-    fifo = tmp_path / "held"
-    os.mkfifo(fifo)
-    reading = asyncio.create_task(asyncio.to_thread(fifo.read_bytes))
+async def test_background_processes_end_with_their_run(services: CommandServices, asked: Asked) -> None:
     async with make_run(toolset(services), asker=asked) as run:
-        await run.call("shell.start", {"command": f"exec 9>{fifo}; setsid sleep 300"})
+        await run.call("shell.start", {"command": "setsid sleep 300"})
+        [process] = services.background.of_run(run.origin.run_id)
         await services.background.end_run(run.origin.run_id)
-    assert await asyncio.wait_for(reading, 10) == b""
+    assert (process.ended is not None, services.background.of_run(run.origin.run_id)) == (True, [])
 
 
 async def test_too_many_background_processes_are_refused(services: CommandServices, asked: Asked) -> None:

@@ -33,6 +33,9 @@ def take_on(limits: JsonObject) -> None:
     for kind, name in ((resource.RLIMIT_FSIZE, "file_size"), (resource.RLIMIT_NOFILE, "open_files")):
         if (value := limits[name]) is not None:
             _lower(kind, cast("int", value))
+    if (processes := limits["processes"]) is not None and os.geteuid() != 0:
+        # The kernel counts all threads of the user, so those of everyone are added to what the command may have.
+        _lower(resource.RLIMIT_NPROC, cast("int", processes) + _threads_now())
     # When memory runs out the kernel should end the command, not the program that started it.
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as adjust:
         adjust.write("500")
@@ -73,6 +76,12 @@ class PidNamespaces:
         libc = ctypes.CDLL(None, use_errno=True)
         # A process may ask for a new namespace only while its children would go to its own one: so back there first.
         return libc.setns(self._own, CLONE_NEWPID) == 0 and libc.unshare(CLONE_NEWPID) == 0
+
+
+def _threads_now() -> int:
+    with contextlib.suppress(OSError), open("/proc/loadavg") as load:
+        return int(load.read().split()[3].split("/")[1])
+    return 4_096
 
 
 def _lower(kind: int, value: int) -> None:

@@ -12,10 +12,13 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import NoReturn, cast
 
+from toolcrib.executors.groups import ProcessGroup, sweep
 from toolcrib.executors.limits import PidNamespaces, adopt_orphans, die_with_parent, take_on
 from toolcrib.executors.sandbox.restrict import restrict
 from toolcrib.executors.tree import descendants, kill_descendants, kill_namespace, left_behind, memory
@@ -25,6 +28,8 @@ FILES = 5
 """Descriptors that come with every request: the request itself, stdin, stdout, stderr, control."""
 SPARES = 2
 WATCH_SECONDS = 0.05
+MARGIN = 8
+"""How many processes more than its limit a command can really have: enough for us to see that it went over."""
 KILL_SECONDS = 1.0
 
 
@@ -32,6 +37,7 @@ def main(server: socket.socket) -> None:
     """Have a keeper ready for the next request until the other side is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by their control socket; nobody waits for them
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sweep()
     namespaces = PidNamespaces.of_this_process()
     taken, takes = os.pipe()
     poll = select.poll()
@@ -56,49 +62,91 @@ def _keep(server: socket.socket, takes: int, alone: bool) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         adopt_orphans()
+        group = ProcessGroup.enter()
         word, descriptors, _, _ = socket.recv_fds(server, 1, FILES + 8)
         server.close()
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)  # recv_fds cannot ask for that itself
         if word:
-            os.write(takes, b"+")
-            os.close(takes)
             with os.fdopen(descriptors[0], "rb") as question:
                 question.seek(0)
                 request = cast("dict[str, Json]", json.load(question))
-            _Keeper(request, descriptors, alone).run()
+            keeper = _Keeper(request, descriptors, alone, group)
+            keeper.start()
+            os.write(takes, b"+")  # only now is there time to make the next keeper
+            os.close(takes)
+            if keeper.pid:
+                keeper.watch()
+        if group is not None:
+            group.leave()
     finally:
         os._exit(0)
 
 
 class _Keeper:
-    def __init__(self, request: dict[str, Json], descriptors: list[int], alone: bool) -> None:
+    def __init__(
+        self, request: dict[str, Json], descriptors: list[int], alone: bool, group: ProcessGroup | None
+    ) -> None:
         self.request = request
         self.streams = descriptors[1:4]
         self.control = socket.socket(fileno=descriptors[4])
         self.filters = descriptors[FILES:]
         self.alone = alone
+        self.group = group
         self.limits = cast("JsonObject", request["limits"])
+        self.pid = 0
 
-    def run(self) -> None:
-        """Start the command, see it to its end, and report."""
-        errors, told = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(errors)
-            _become(self.request, self.streams, self.filters, told)
-        os.close(told)
-        for descriptor in (*self.streams, *self.filters):
+    def start(self) -> None:
+        """Start the command and report; `pid` stays 0 when it could not be started."""
+        try:
+            self.pid = self._start()
+        except OSError as error:
+            step = "cwd" if error.filename == self.request["cwd"] else "exec"
+            self._report({"failed": [step, error.errno, str(error)[:1_000]]})
+        except (subprocess.SubprocessError, ValueError) as error:
+            self._report({"failed": ["sandbox", None, f"{type(error).__name__}: {error}"[:1_000]]})
+        else:
+            self._report({"started": True})
+
+    def _start(self) -> int:
+        request, filters = self.request, self.filters
+        take_on(self.limits)  # on the keeper itself, and so on everything below it
+        most = cast("int | None", self.limits["processes"])
+        if self.group is not None and most is not None:
+            self.group.limit(most + MARGIN)
+        prefix = [_filled(word, filters) for word in cast("list[str]", request["prefix"])]
+        # Held on to, because Python would otherwise collect the end of the command before anyone has seen it.
+        self.process = subprocess.Popen(
+            [*prefix, *cast("list[str]", request["argv"])],
+            executable=cast("str", request["executable"]),
+            cwd=cast("str", request["cwd"]),
+            env=cast("dict[str, str]", request["environment"]),
+            stdin=self.streams[0],
+            stdout=self.streams[1],
+            stderr=self.streams[2],
+            start_new_session=True,
+            pass_fds=filters,
+            # A keeper has one thread, so code between fork and exec is safe here; without any, fork can be cheap.
+            preexec_fn=self._before(),
+        )
+        for descriptor in (*self.streams, *filters):
             os.close(descriptor)
-        with os.fdopen(errors, "rb") as failure:
-            failed = failure.read()
-        if failed:
-            self._report({"failed": json.loads(failed)})
-            return
-        self._report({"started": True})
-        self._watch()
+        return self.process.pid
 
-    def _watch(self) -> None:
+    def _before(self) -> Callable[[], None] | None:
+        """What the command takes on before it begins, beyond what it inherits."""
+        restrictions = cast("JsonObject", self.request["restrictions"])
+        if not restrictions:
+            return None if self.alone or self.request["prefix"] else die_with_parent
+
+        def before() -> None:
+            die_with_parent()
+            restrict(restrictions)
+
+        return before
+
+    def watch(self) -> None:
+        """Wait for the end, a word from the other side, or an excess; then end everything and report."""
         end, status = "exited", 0
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
@@ -164,37 +212,6 @@ class _Keeper:
             self.control.sendall(json.dumps(report).encode() + b"\n")
         except OSError:
             return  # nobody listens any more
-
-
-def _become(request: dict[str, Json], streams: list[int], filters: list[int], told: int) -> NoReturn:
-    """Turn this process into the command; a step that fails is told with its name and number."""
-    step = "start"
-    try:
-        die_with_parent()
-        os.setsid()
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, set())
-        for number, stream in enumerate(streams):
-            os.dup2(stream, number)
-        for descriptor in filters:
-            os.set_inheritable(descriptor, True)
-        step = "cwd"
-        os.chdir(cast("str", request["cwd"]))
-        step = "limits"
-        take_on(cast("JsonObject", request["limits"]))
-        step = "sandbox"
-        restrictions = cast("JsonObject", request["restrictions"])
-        if restrictions:
-            restrict(restrictions)
-        step = "exec"
-        prefix = [_filled(word, filters) for word in cast("list[str]", request["prefix"])]
-        argv = prefix + cast("list[str]", request["argv"])
-        os.execve(cast("str", request["executable"]), argv, cast("dict[str, str]", request["environment"]))
-    except BaseException as error:
-        number = error.errno if isinstance(error, OSError) else None
-        os.write(told, json.dumps([step, number, f"{type(error).__name__}: {error}"[:1_000]]).encode())
-    os._exit(127)
 
 
 def _filled(word: str, filters: list[int]) -> str:
