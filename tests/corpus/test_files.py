@@ -243,7 +243,7 @@ async def call(world: World, case: Mapping[str, Any], answer: str | None) -> Too
     folder = world.scratch / "mem"
     memory = Workspace([Mount.of("/workspace", folder)]) if folder.is_dir() else None
     store = MemoryStore()
-    services = Services(workspace=lambda: here, artifacts=store.artifacts)
+    services = Services(workspace=lambda: here, artifacts=store.artifacts, holds_secrets=lambda _: False)
     sets = (code.toolset(services), workspace.toolset(services), stand_ins(here, memory))
     asker = None if answer is None else world.asker(answer)
     async with make_run(*sets, asker=asker, store=store) as run:

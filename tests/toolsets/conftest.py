@@ -42,7 +42,12 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     scratch.mkdir()
     store = MemoryStore()
     here = Workspace.of(project, scratch)
-    services = Services(workspace=lambda: here, artifacts=store.artifacts, files=FileLimits(window_characters=100_000))
+    services = Services(
+        workspace=lambda: here,
+        artifacts=store.artifacts,
+        holds_secrets=lambda text: "hunter2" in text,
+        files=FileLimits(window_characters=100_000),
+    )
     asked: list[PermissionRequest] = []
 
     async def ask(request: PermissionRequest) -> PermissionDecision:

@@ -243,7 +243,7 @@ def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
         return None
     from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
 
-    hands = Hands(settings, runtime, runtime.redactor)
+    hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
     runtime.judge = judge_for(settings)
     runtime.farewells.append(hands.end_run)
     runtime.registry.add(gathered(hands.toolsets()))

@@ -19,19 +19,20 @@ from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
 from toolcrib.policy.commands import CommandRules, decide_commands
+from toolcrib.ports import Artifact, Artifacts
 from toolcrib.toolsets import Services
 from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.context import ToolContext
 from toolcrib.values.process import Confinement
-from toolcrib.values.refusal import ConfigError
+from toolcrib.values.refusal import ConfigError, StoreError
 from toolcrib.values.spec import ToolType
+from toolcrib.values.tool import Tool
 from toolcrib.workspace import Access, Boundary, Mount, TemporaryFolder, Workspace
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
     from toolcrib.engine.redact import Redactor
-    from toolcrib.engine.runtime import Runtime
 
 GROUP = "toolcrib.toolsets"
 CHUNK = 1 << 16
@@ -42,9 +43,10 @@ class Hands:
     """What file and command tools stand on, and what has to be let go at the end."""
 
     settings: Config
-    runtime: Runtime
+    artifacts: Artifacts
     redactor: Redactor
     processes: ProcessRunner = field(default_factory=ProcessRunner)
+    workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     current: ContextVar[Workspace] = field(init=False)
     default: Workspace = field(init=False)
     background: Background = field(init=False)
@@ -53,34 +55,26 @@ class Hands:
     def __post_init__(self) -> None:
         self.background = Background(self.processes)
         self.sandbox = Sandbox(Mode(self.settings.tools.sandbox.value))
-        self.default = self.workspace_of(self.settings.project or Path.cwd(), None)
+        self.default = workspace_of(self.settings, self.settings.project or Path.cwd(), None)
         self.current = ContextVar("toolcrib_workspace", default=self.default)
 
     def toolsets(self) -> list[Toolset]:
         """The toolsets that the configuration names, found by module name or entry point."""
         return [self._toolset(name) for name in self.settings.toolsets]
 
-    def workspace_of(self, project: Path, scratch: Path | None) -> Workspace:
-        """A workspace of a project, with the mounts and the write boundary of the configuration."""
-        settings = self.settings
-        mounts = [
-            Mount.of(f"/{name}", entry.path, Access(entry.access.value))
-            for name, entry in settings.workspace.mounts.items()
-        ]
-        temporary = TemporaryFolder.OPEN if settings.tools.allow_tmp_writes else TemporaryFolder.CLOSED
-        boundary = Boundary.of(settings.tools.allowed_write_roots, [settings.home.root], temporary)
-        return Workspace.of(project, scratch, boundary=boundary, mounts=mounts)
-
     def place_for(self, workspace: str | None, run_id: str) -> Callable[[], None]:
         """How a run makes its own workspace the current one, with a scratch folder of its own."""
         scratch = self.settings.home.root / "scratch" / run_id
         scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-        own = self.workspace_of(Path(workspace) if workspace else Path(self.default.project.root), scratch)
+        own = workspace_of(self.settings, Path(workspace or self.default.project.root), scratch)
+        self.workspaces[run_id] = own
         return partial(_set, self.current, own)
 
     async def end_run(self, run_id: str) -> None:
         """What a run started ends with it; its scratch folder goes if nothing was left in it."""
         await self.background.end_run(run_id)
+        if (own := self.workspaces.pop(run_id, None)) is not None:
+            own.close()
         scratch = self.settings.home.root / "scratch" / run_id
         if scratch.is_dir() and not any(scratch.iterdir()):
             scratch.rmdir()
@@ -88,6 +82,7 @@ class Hands:
     async def close(self) -> None:
         await self.background.close()
         await self.processes.close()
+        self.default.close()
 
     def _toolset(self, name: str) -> Toolset:
         made: Toolset = _module(name).toolset(self._commands() if name == "shell" else self._files())
@@ -95,7 +90,10 @@ class Hands:
         return Toolset(made.name, tuple(stamped(tool, tool_type=ToolType.BUILTIN) for tool in tools), made.guidance)
 
     def _files(self) -> Services:
-        return Services(workspace=self.current.get, artifacts=self.runtime.store.artifacts)
+        return Services(workspace=self.current.get, artifacts=self.artifacts, holds_secrets=self._holds_secrets)
+
+    def _holds_secrets(self, text: str) -> bool:
+        return self.redactor.text(text)[1] > 0
 
     def _commands(self) -> CommandServices:
         tools = self.settings.tools
@@ -133,11 +131,45 @@ class Hands:
         """Output as an artifact, without the secrets in it."""
         stream = self.redactor.stream()
         clean = (stream.feed(chunk.decode(errors="replace")).encode() for chunk in chunks)
-        artifact = await self.runtime.store.artifacts.put(
+        artifact = await self.artifacts.put(
             _with_rest(clean, stream.finish), mime_type="text/plain", session_id=context.origin.session_id,
             call_id=context.call_id,
         )  # fmt: skip
         return artifact.artifact_id
+
+
+def workspace_of(settings: Config, project: Path, scratch: Path | None) -> Workspace:
+    """A workspace of a project, with the mounts and the write boundary of the configuration."""
+    mounts = [
+        Mount.of(f"/{name}", entry.path, Access(entry.access.value))
+        for name, entry in settings.workspace.mounts.items()
+    ]
+    temporary = TemporaryFolder.OPEN if settings.tools.allow_tmp_writes else TemporaryFolder.CLOSED
+    boundary = Boundary.of(settings.tools.allowed_write_roots, [settings.home.root], temporary)
+    return Workspace.of(project, scratch, boundary=boundary, mounts=mounts)
+
+
+def tools_to_show(settings: Config) -> list[Tool]:
+    """The tools that runs of this configuration have of Toolcrib's own, to look at without opening a store."""
+    from toolcrib.engine.redact import Redactor  # a crib that is open brings its own
+
+    return [tool for made in Hands(settings, NothingKept(), Redactor()).toolsets() for tool in made.tools]
+
+
+class NothingKept:
+    """Artifacts where no store is open: there are none, and none can be put."""
+
+    async def put(self, chunks: Iterable[bytes], *, mime_type: str, session_id: str, call_id: str | None) -> Artifact:
+        raise StoreError("nothing can be kept: no store is open")
+
+    async def read(self, artifact_id: str, *, offset: int, limit: int) -> bytes:
+        raise StoreError(f"there is no artifact {artifact_id!r}: no store is open")
+
+    async def find(self, artifact_id: str) -> Artifact | None:
+        return None
+
+    async def clean(self, *, before: float, keep_bytes: int | None) -> int:
+        return 0
 
 
 def judge_for(settings: Config) -> Judge:

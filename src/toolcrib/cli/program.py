@@ -51,7 +51,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     cls=LazyGroup,
     places=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=examples("toolcrib init", "toolcrib tools list --module tools.py", "toolcrib events --follow"),
+    epilog=examples("toolcrib init", "toolcrib tools list", "toolcrib events --follow"),
 )
 @click.version_option(__version__, message="toolcrib %(version)s")
 def program() -> None:

@@ -108,6 +108,24 @@ async def _show(choices: Choices, session_id: str) -> None:
 
 
 @sessions.command(
+    epilog=examples("toolcrib sessions undo CALL", "toolcrib sessions undo CALL CALL --project ."),
+    json="An array in the order given: `{call_id, path, outcome, message}`; `outcome` is undone, changed since, not "
+    "kept, no file change or failed.",
+)
+@click.argument("calls", nargs=-1, required=True, metavar="CALL...")
+@click.pass_obj
+def undo(choices: Choices, calls: tuple[str, ...]) -> Exit:
+    """Put back what files held before these calls.
+
+    A file that was changed after the call is left as it is. Paths that are not absolute start at --project, or here.
+    Ends with exit code 1 when any call could not be undone.
+    """
+    from toolcrib.cli.undoing import undo_calls
+
+    return asyncio.run(undo_calls(choices, calls))
+
+
+@sessions.command(
     epilog=examples("toolcrib sessions verify", "toolcrib sessions verify --expect 1042:9f8c…"),
     json="`{ok, events, erased, head, faults}`: `head` is the `SEQ:HASH` to expect later, each fault `{seq, problem}`.",
 )

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolcrib.cli.catalogue import Entry
+    from toolcrib.config import Config
+    from toolcrib.values.tool import Tool
 
 F = TypeVar("F", bound="Callable[..., object]")
 ENTRY_SHAPE = "{name, title, description, effect, tags, category, type, exposure, verdict, rule, because, out}"
-NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py"
+NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py, or a toolset"
 
 
 def module_option(command: F) -> F:
@@ -35,7 +37,7 @@ def tools() -> None:
 
 @tools.command(
     "list",
-    epilog=examples("toolcrib tools list --module tools.py", "toolcrib tools list -m tools.py --agent main --all"),
+    epilog=examples("toolcrib tools list", "toolcrib tools list -m tools.py --agent main --all"),
     json=f"An array by name: `{ENTRY_SHAPE}`; `verdict` is allow, ask or deny, `out` is why the tool is not there, "
     "or null.",
 )
@@ -44,8 +46,12 @@ def tools() -> None:
 @click.option("--all", "everything", is_flag=True, help="Also tools that are out, and why.")
 @click.pass_obj
 def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, everything: bool) -> None:
-    """List tools, and whether a call would run, ask or be denied."""
-    found = [entry for entry in _entries(choices, modules, agent) if everything or entry.out is None]
+    """List tools, and whether a call would run, ask or be denied.
+
+    These are the toolsets that the configuration names, and the tools of the modules given here.
+    """
+    every = _entries(choices, modules, agent)
+    found = [entry for entry in every if everything or entry.out is None]
     if choices.form is Form.JSON:
         from toolcrib.cli.catalogue import entry_json
 
@@ -53,7 +59,7 @@ def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, ev
     elif found:
         print_table(("tool", "effect", "call", "description"), [_line(entry) for entry in found])
     else:
-        hint(f"toolcrib: {NO_TOOLS if not modules else 'no tool is there for this caller; --all says why'}")
+        hint(f"toolcrib: {NO_TOOLS if not every else 'no tool is there for this caller; --all says why'}")
 
 
 @tools.command(
@@ -77,7 +83,10 @@ def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | Non
 
 
 @tools.command(
-    epilog=examples("toolcrib tools call notes.add title=Monday --module tools.py"),
+    epilog=examples(
+        "toolcrib tools call code.read_file path=README.md",
+        "toolcrib tools call notes.add title=Monday --module tools.py",
+    ),
     json="`{call_id, name, content, reason, error, metadata, session_id}`: the recorded result. `reason` and `error` "
     "are null when it worked; `content` holds blocks with a `type` of text, json, artifact_ref or image.",
 )
@@ -100,22 +109,30 @@ def call(
     from toolcrib.cli.parameters import read_arguments
     from toolcrib.values.spec import NOTHING
 
-    if not modules:
-        raise NotSo(NO_TOOLS)
     found = load_tools(modules)
-    schema = next((tool.spec.input_schema for tool in found if tool.name == name), NOTHING)
+    known = [*_built_in(choices.load()), *found]
+    if not known:
+        raise NotSo(NO_TOOLS)
+    schema = next((tool.spec.input_schema for tool in known if tool.name == name), NOTHING)
     return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session))
 
 
 def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> list[Entry]:
-    config = choices.load()
-    if not modules:
-        return []
     from toolcrib.cli.catalogue import entries
     from toolcrib.cli.modules import load_tools
     from toolcrib.values.spec import Exposure
 
-    return entries(config, load_tools(modules), Exposure.MODEL if agent is None else Exposure.MANUAL)
+    config = choices.load()
+    tools = [*_built_in(config), *load_tools(modules)]
+    return entries(config, tools, Exposure.MODEL if agent is None else Exposure.MANUAL)
+
+
+def _built_in(config: Config) -> list[Tool]:
+    if not config.toolsets:
+        return []
+    from toolcrib.assemble.hands import tools_to_show
+
+    return tools_to_show(config)
 
 
 def _find(found: list[Entry], name: str) -> Entry:

@@ -23,8 +23,12 @@ class FileLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What toolsets are built from. `workspace` gives the one of the run that is being served."""
+    """What toolsets are built from. `workspace` gives the one of the run that is being served.
+
+    `holds_secrets` says of what a file held whether it must not be kept for undo.
+    """
 
     workspace: Callable[[], Workspace]
     artifacts: Artifacts
+    holds_secrets: Callable[[str], bool]
     files: FileLimits = FileLimits()

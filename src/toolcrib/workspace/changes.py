@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -15,7 +15,7 @@ from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.workspace import writing
 from toolcrib.workspace.lines import read_whole
 from toolcrib.workspace.spots import Kind, Spot
-from toolcrib.workspace.text import HASHED, HEAD, content_hash, stat_hash
+from toolcrib.workspace.text import HASHED, HEAD, Text, content_hash, stat_hash
 from toolcrib.workspace.waiting import changing, looking
 from toolcrib.workspace.workspace import Workspace
 from toolcrib.workspace.writing import Folders
@@ -23,6 +23,8 @@ from toolcrib.workspace.writing import Folders
 DOCUMENT = "file_change"
 EVENT = "file_changed"
 KEPT_BYTES = 16 * 1024 * 1024
+TOO_LARGE = "it is too large"
+SECRETS = "it holds secrets"
 
 
 class Action(StrEnum):
@@ -34,12 +36,13 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A file as it was. Without `artifact_id` it was too large to keep."""
+    """A file as it was. Without `artifact_id` it was not kept, and `not_kept` says why."""
 
     size: int
     hash: str
     mode: int
     artifact_id: str | None
+    not_kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ class Change:
         kept: JsonObject | None = None
         if before is not None:
             kept = {"size": before.size, "hash": before.hash, "mode": before.mode, "artifact_id": before.artifact_id}
+            if before.not_kept:
+                kept["not_kept"] = before.not_kept
         told = {"to": self.to, "hash": self.hash, "link": self.link}
         said = {name: value for name, value in told.items() if value is not None}
         return {"action": self.action.value, "path": self.path, "before": kept, **said}
@@ -85,6 +90,7 @@ class Changes:
 
     workspace: Workspace
     artifacts: Artifacts
+    holds_secrets: Callable[[str], bool]
     context: ToolContext
 
     async def create(self, spot: Spot, body: bytes, folders: Folders) -> str:
@@ -122,8 +128,10 @@ class Changes:
         self._record(Change(Action.MOVED, spot.host_path, to=to.host_path))
 
     async def _keep(self, spot: Spot, held: Held) -> Before:
-        artifact_id = None
+        artifact_id, not_kept = None, TOO_LARGE
         if held.whole:
+            not_kept = SECRETS if await looking(partial(self.holds_secrets, _readable(held.body))) else ""
+        if not not_kept:
             origin = self.context.origin
             try:
                 artifact = await self.artifacts.put(
@@ -136,7 +144,7 @@ class Changes:
                 message = f"{spot.shown} was not changed: what it holds now cannot be kept for undo ({error})"
                 raise Refusal(Reason.STORAGE_ERROR, message) from error
             artifact_id = artifact.artifact_id
-        return Before(held.status.st_size, held.hash, held.status.st_mode & 0o7777, artifact_id)
+        return Before(held.status.st_size, held.hash, held.status.st_mode & 0o7777, artifact_id, not_kept)
 
     def _record(self, change: Change) -> str:
         body = change.body()
@@ -151,6 +159,14 @@ def hold(workspace: Workspace, spot: Spot) -> Held:
         status = os.fstat(descriptor)
         body = os.pread(descriptor, HEAD, 0) if status.st_size > KEPT_BYTES else read_whole(descriptor, KEPT_BYTES)
         return Held(body, status)
+
+
+def _readable(body: bytes) -> str:
+    """What a file holds, as far as it is text; each byte of anything else stands for a character."""
+    try:
+        return Text.decode(body, "").text
+    except Refusal:
+        return body.decode("latin-1")
 
 
 def _hash(body: bytes, status: os.stat_result) -> str:

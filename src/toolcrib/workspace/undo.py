@@ -84,6 +84,7 @@ def read_change(body: Json) -> Change:
             str(before["hash"]),
             cast("int", before["mode"]),
             None if artifact_id is None else str(artifact_id),
+            str(before.get("not_kept", "")),
         )
     to, digest, link = (None if (text := fields.get(name)) is None else str(text) for name in ("to", "hash", "link"))
     return Change(Action(str(fields["action"])), str(fields["path"]), to, kept, digest, link)
@@ -164,7 +165,9 @@ class _Undoing:
         return self._said(Outcome.CHANGED, "was changed after this call, so it was left as it is")
 
     def _not_kept(self) -> Undone:
-        return self._said(Outcome.NOT_KEPT, "cannot be restored: what it held was too large to keep, or was purged")
+        before = self.change.before
+        why = f"was not kept: {before.not_kept}" if before and before.not_kept else "was purged since"
+        return self._said(Outcome.NOT_KEPT, f"cannot be restored: what it held {why}")
 
     def _said(self, outcome: Outcome, what: str) -> Undone:
         return Undone(self.call_id, self.change.path, outcome, f"{self.change.path} {what}")

@@ -53,7 +53,9 @@ def add_write_file(build: ToolsetBuilder, services: Services) -> None:
             spot.file()
             raise taken(spot)
         folders = Folders.MAKE if create_dirs else Folders.EXPECT
-        return await write_text(Changes(here(), services.artifacts, context), spot, content, folders)
+        return await write_text(
+            Changes(here(), services.artifacts, services.holds_secrets, context), spot, content, folders
+        )
 
 
 def add_edit_file(build: ToolsetBuilder, services: Services) -> None:
@@ -79,7 +81,7 @@ def add_edit_file(build: ToolsetBuilder, services: Services) -> None:
             expected_hash: The content_hash that was read; refused as stale_file when the file has changed since.
         """
         (spot,) = spots(context)
-        changes = Changes(here(), services.artifacts, context)
+        changes = Changes(here(), services.artifacts, services.holds_secrets, context)
         if (edits is None) == (unified_diff is None):
             raise Refusal(Reason.VALIDATION_ERROR, "give either edits or unified_diff, one of the two")
         missing = Missing.CREATED if create_if_missing else Missing.REFUSED

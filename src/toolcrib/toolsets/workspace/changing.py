@@ -52,10 +52,14 @@ def add_write(build: ToolsetBuilder, services: Services) -> None:
         (spot,) = spots(context)
         refuse_redacted(content)
         if mode is Mode.APPEND:
-            return await append_text(Changes(here(), services.artifacts, context), spot, content)
+            return await append_text(
+                Changes(here(), services.artifacts, services.holds_secrets, context), spot, content
+            )
         if mode is Mode.CREATE and spot.identity is not None:
             raise taken(spot)
-        return await write_text(Changes(here(), services.artifacts, context), spot, content, Folders.MAKE)
+        return await write_text(
+            Changes(here(), services.artifacts, services.holds_secrets, context), spot, content, Folders.MAKE
+        )
 
 
 def add_edit(build: ToolsetBuilder, services: Services) -> None:
@@ -88,7 +92,7 @@ def add_edit(build: ToolsetBuilder, services: Services) -> None:
             raise Refusal(Reason.VALIDATION_ERROR, "give either old or before_line, one of the two")
         if old is not None:
             return await edit_text(
-                Changes(here(), services.artifacts, context),
+                Changes(here(), services.artifacts, services.holds_secrets, context),
                 spot,
                 [Edit(old, new, replace_all)],
                 Missing.REFUSED,
@@ -96,7 +100,7 @@ def add_edit(build: ToolsetBuilder, services: Services) -> None:
             )
         line = before_line or 1
         return await change_text(
-            Changes(here(), services.artifacts, context),
+            Changes(here(), services.artifacts, services.holds_secrets, context),
             spot,
             lambda text: insert_lines(text, line, new, spot.shown),
             expected_hash,
@@ -121,7 +125,7 @@ def add_delete(build: ToolsetBuilder, services: Services) -> None:
             path: The file, link or empty folder.
         """
         (spot,) = spots(context)
-        await Changes(here(), services.artifacts, context).delete(spot)
+        await Changes(here(), services.artifacts, services.holds_secrets, context).delete(spot)
         return fact_answer(f"deleted {spot.shown}", {"path": spot.shown, "deleted": True})
 
 
@@ -138,5 +142,5 @@ def add_move(build: ToolsetBuilder, services: Services) -> None:
             destination: Its new path; folders are made as needed.
         """
         spot, to = spots(context)
-        await Changes(here(), services.artifacts, context).move(spot, to, Folders.MAKE)
+        await Changes(here(), services.artifacts, services.holds_secrets, context).move(spot, to, Folders.MAKE)
         return fact_answer(f"moved {spot.shown} to {to.shown}", {"path": spot.shown, "to": to.shown})
