@@ -45,7 +45,7 @@ class Stream:
             self.close()
 
     def close(self) -> None:
-        """Let go of a stream that nobody began to drain."""
+        """Let go of the stream; harmless when that was done."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -81,7 +81,7 @@ class Stream:
 
 
 async def feed(descriptor: int, data: bytes) -> None:
-    """Write all of the input and close it; a reader that has seen enough ends it early."""
+    """Write all of the input; a reader that has seen enough ends it early."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     os.set_blocking(descriptor, False)
@@ -98,4 +98,3 @@ async def feed(descriptor: int, data: bytes) -> None:
                 return
     finally:
         loop.remove_writer(descriptor)
-        os.close(descriptor)

@@ -39,8 +39,8 @@ class ProcessRunner:
     async def running(
         self, job: Job, *, stdout: Sink | None = None, stderr: Sink | None = None
     ) -> AsyncGenerator[RunningProcess]:
-        """A job under way; whatever is left of it when the block ends is killed."""
-        process = await self.start(job, stdout=stdout, stderr=stderr)
+        """A job on its way; `finish` says when it could not start. What is left of it when the block ends is killed."""
+        process = self._launch(job, stdout, stderr)
         try:
             yield process
         finally:
@@ -49,20 +49,11 @@ class ProcessRunner:
 
     async def start(self, job: Job, *, stdout: Sink | None = None, stderr: Sink | None = None) -> RunningProcess:
         """Start a job and come back when it has begun; Refusal when it cannot be started. The caller ends it."""
-        check(job)
-        process = RunningProcess(job, stdout, stderr)
-        try:
-            self._hand_over(process.handed_over)
-        except BaseException:
-            process.abandon()
-            raise
-        finally:
-            process.let_go()
-        self._running.add(process)
+        process = self._launch(job, stdout, stderr)
         try:
             await process.started()
         except BaseException:
-            process.abandon()
+            await process.kill()
             self._running.discard(process)
             raise
         return process
@@ -75,6 +66,18 @@ class ProcessRunner:
         if self._warden is not None:
             self._warden.close()
             self._warden = None
+
+    def _launch(self, job: Job, stdout: Sink | None, stderr: Sink | None) -> RunningProcess:
+        check(job)
+        process = RunningProcess(job, stdout, stderr)
+        try:
+            self._hand_over(process.handed_over)
+        except BaseException:
+            process.discard()
+            raise
+        process.begin()
+        self._running.add(process)
+        return process
 
     def _hand_over(self, descriptors: list[int]) -> None:
         for _ in range(TRIES):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -33,15 +34,17 @@ class RunningProcess:
     def __init__(self, job: Job, stdout: Sink | None, stderr: Sink | None) -> None:
         self.job = job
         self.began = time.monotonic()
+        loop = asyncio.get_running_loop()
         self._theirs: list[int] = [_question(job)]
         self._stdin: int | None = self._input()
         self._streams = [self._output(stdout), self._output(stderr)]
         self._control, theirs = socket.socketpair()
+        self._control.setblocking(False)
         self._theirs += [theirs.detach(), *(_file_of(program) for program in _filters(job))]
-        self._reader: asyncio.StreamReader | None = None
-        self._writer: asyncio.StreamWriter | None = None
-        self._tasks: list[asyncio.Task[None]] = []
-        self._report: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
+        self._drains: list[asyncio.Task[None]] = []
+        self._others: list[asyncio.Task[None]] = []
+        self._start: asyncio.Future[Report] = loop.create_future()
+        self._report: asyncio.Future[Report] = loop.create_future()
         self._end: End | None = None
 
     @property
@@ -49,27 +52,40 @@ class RunningProcess:
         """The descriptors that go to the keeper."""
         return self._theirs
 
-    def let_go(self) -> None:
-        """Close our copies of what the keeper has now; a pipe whose writers are all gone can then end."""
-        while self._theirs:
-            os.close(self._theirs.pop())
+    def begin(self) -> None:
+        """The keeper has it: close our copies of what it was given, and read what comes."""
+        self._close_theirs()
+        for stream in self._streams:
+            drain = asyncio.create_task(stream.drain())
+            # A task that is cancelled before its first step never runs its own clean-up, so that is done here.
+            drain.add_done_callback(lambda _, stream=stream: stream.close())
+            self._drains.append(drain)
+        listen = asyncio.create_task(self._listen())
+        listen.add_done_callback(lambda _: self._control.close())
+        self._others.append(listen)
+        if isinstance(self.job.stdin, bytes) and self._stdin is not None:
+            feeding = asyncio.create_task(feed(self._stdin, self.job.stdin))
+            feeding.add_done_callback(lambda _: self.close_stdin())
+            self._others.append(feeding)
+
+    def discard(self) -> None:
+        """Let go of everything, because no keeper took it."""
+        self._close_theirs()
+        for stream in self._streams:
+            stream.close()
+        self._control.close()
+        self.close_stdin()
 
     async def started(self) -> None:
         """Wait until the command has begun; Refusal when it could not."""
-        self._reader, self._writer = await asyncio.open_connection(sock=self._control)
-        report = await self._next_report()
-        if "failed" in report or not report:
-            self.abandon()
+        report = await asyncio.shield(self._start)
+        if "started" not in report:
             failed = report.get("failed") or ("start", None, "its keeper died")
             raise start_refusal(*cast("tuple[str, int | None, str]", failed), self.job)
-        self._tasks = [asyncio.create_task(stream.drain()) for stream in self._streams]
-        self._tasks.append(asyncio.create_task(self._listen()))
-        if isinstance(self.job.stdin, bytes) and self._stdin is not None:
-            self._tasks.append(asyncio.create_task(feed(self._stdin, self.job.stdin)))
-            self._stdin = None
 
     async def finish(self, timeout: float | None) -> Ended:
-        """Wait for the end, at most this long; then everything is stopped."""
+        """Wait for the end, at most this long; then everything is stopped. Refusal when it could not be started."""
+        await self.started()
         try:
             async with asyncio.timeout(timeout):
                 await asyncio.shield(self._report)
@@ -86,19 +102,8 @@ class RunningProcess:
             self._say(b"K")
             await asyncio.wait({self._report}, timeout=KILL_SECONDS)
         await self._settle_pipes()
-        self.abandon()
-
-    def abandon(self) -> None:
-        """Let go of every descriptor; the keeper takes it as the word to end everything."""
-        for task in self._tasks:
+        for task in self._others:
             task.cancel()
-        if not self._tasks:
-            for stream in self._streams:
-                stream.close()
-        if self._writer is not None:
-            self._writer.close()
-        else:
-            self._control.close()
         self.close_stdin()
         if not self._report.done():
             self._report.set_result({})
@@ -107,7 +112,7 @@ class RunningProcess:
         """Write to the input of a process that was started with it open."""
         if self._stdin is None or self.over:
             raise Refusal(Reason.VALIDATION_ERROR, "the process takes no input: it has ended, or its input was closed")
-        await feed(os.dup(self._stdin), data)
+        await feed(self._stdin, data)
 
     def close_stdin(self) -> None:
         if self._stdin is not None:
@@ -132,27 +137,34 @@ class RunningProcess:
             await asyncio.wait({self._report}, timeout=KILL_SECONDS)
 
     def _say(self, word: bytes) -> None:
-        if self._writer is not None:
-            self._writer.write(word)
+        with contextlib.suppress(OSError):  # a keeper that is gone has nothing left to end
+            self._control.send(word)
 
     async def _listen(self) -> None:
-        report = await self._next_report()
-        if not self._report.done():
-            self._report.set_result(report)
+        """Take the keeper's two reports; a keeper that is gone reports nothing."""
+        loop, held = asyncio.get_running_loop(), b""
+        for future in (self._start, self._report):
+            while b"\n" not in held:
+                try:
+                    more = await loop.sock_recv(self._control, 65_536)
+                except OSError:
+                    more = b""
+                if not more:
+                    held += b"{}\n"
+                held += more
+            line, _, held = held.partition(b"\n")
+            if not future.done():
+                future.set_result(cast("Report", json.loads(line)))
 
-    async def _next_report(self) -> Report:
-        assert self._reader is not None
-        try:
-            line = await self._reader.readline()
-        except OSError:
-            return {}
-        return cast("Report", json.loads(line)) if line else {}
+    def _close_theirs(self) -> None:
+        while self._theirs:
+            os.close(self._theirs.pop())
 
     async def _settle_pipes(self) -> bool:
         """Read what is left; True when something that outlived the process still holds a pipe."""
-        drains = set(self._tasks[:2])
+        drains = set(self._drains)
         seen = since = self._total()
-        while any(not task.done() for task in drains):
+        while drains and any(not task.done() for task in drains):
             await asyncio.wait(drains, timeout=HELD_SECONDS)
             if self._total() == seen or self._total() - since > PIPE_BYTES:
                 break

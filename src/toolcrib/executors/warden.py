@@ -2,7 +2,7 @@
 
 It exists because the program that wants a command run has threads and much memory, and neither goes well with fork.
 The warden has a spare keeper ready; the keeper takes one request, starts the command, adopts whatever the command
-abandons, and ends with all of it. Standard library only: no third-party module is on its path.
+abandons, and ends with all of it. It imports the standard library only, so that it stays small.
 """
 
 from __future__ import annotations
