@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.catalog.registry import stamped
 from toolcrib.catalog.toolset import Toolset
 from toolcrib.engine.effective import Judge
+from toolcrib.executors.environment import command_environment
 from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
@@ -46,6 +47,7 @@ class Hands:
     artifacts: Artifacts
     redactor: Redactor
     processes: ProcessRunner = field(default_factory=ProcessRunner)
+    own: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     current: ContextVar[Workspace] = field(init=False)
     default: Workspace = field(init=False)
@@ -73,6 +75,8 @@ class Hands:
     async def end_run(self, run_id: str) -> None:
         """What a run started ends with it; its scratch folder goes if nothing was left in it."""
         await self.background.end_run(run_id)
+        if (own := self.own.pop(run_id, None)) is not None:
+            own.close()
         if (own := self.workspaces.pop(run_id, None)) is not None:
             own.close()
         scratch = self.settings.home.root / "scratch" / run_id
@@ -82,6 +86,9 @@ class Hands:
     async def close(self) -> None:
         await self.background.close()
         await self.processes.close()
+        self.sandbox.close()
+        for workspace in (self.default, *self.own.values()):
+            workspace.close()
         self.default.close()
 
     def _toolset(self, name: str) -> Toolset:
@@ -110,7 +117,7 @@ class Hands:
                 protected=rules.is_protected,
             ),
             root=root,
-            environment=environment_of(tools.env_allowlist, os.environ),
+            environment=command_environment(os.environ, tools.env_allowlist),
             confine=self._confine,
             keep=self._keep,
             timeout=tools.default_timeout_ms / 1000,
@@ -124,6 +131,7 @@ class Hands:
             [*writable, *map(str, tools.allowed_write_roots)],
             read=[*(mount.root for mount in mounts), *map(str, tools.sandbox_read_roots)],
             hidden=[str(self.settings.home.root)],
+            fixed=[os.path.join(root, ".git", "hooks") for root in writable],
         )
         return self.sandbox.confine(executable, cwd, bounds)
 
@@ -175,11 +183,6 @@ class NothingKept:
 def judge_for(settings: Config) -> Judge:
     """What the operator's command rules say about the targets of a call."""
     return partial(decide_commands, CommandRules(settings.policy.commands))
-
-
-def environment_of(names: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that commands get to see."""
-    return {name: environ[name] for name in names if name in environ}
 
 
 def _with_rest(chunks: Iterable[bytes], finish: Callable[[], str]) -> Iterable[bytes]:

@@ -1,0 +1,313 @@
+"""The crib itself: its runs, its store and its redaction as the configuration wants them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.catalog.decorate import tool_of
+from toolcrib.catalog.registry import Registry
+from toolcrib.catalog.toolset import Toolset
+from toolcrib.dialects.advertise import advertise
+from toolcrib.engine.bound import Limits
+from toolcrib.engine.follow import follow
+from toolcrib.engine.run import Run
+from toolcrib.engine.runtime import Runtime, Wish
+from toolcrib.engine.sessions import Sessions
+from toolcrib.executors.local import LocalExecutor
+from toolcrib.policy.rules import Policy
+from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
+from toolcrib.values.event import Event
+from toolcrib.values.identity import Origin, Role
+from toolcrib.values.json import Json
+from toolcrib.values.refusal import ConfigError, ToolcribError
+from toolcrib.values.spec import Exposure
+from toolcrib.values.tool import Tool
+
+if TYPE_CHECKING:
+    from toolcrib.assemble.hands import Hands
+    from toolcrib.config import Config
+    from toolcrib.engine.redact import Redactor
+
+DAY = 86_400.0
+MODES = ("default",)
+
+
+class SystemClock:
+    """Wall time for records, monotonic time for limits."""
+
+    now = staticmethod(time.time)
+    monotonic = staticmethod(time.monotonic)
+
+
+class RandomIds:
+    """Ids that are unique across processes: a random part per process, a counter within it."""
+
+    def __init__(self) -> None:
+        self._base = os.urandom(5).hex() + "n"
+        self._next = count(1).__next__
+
+    def new(self, prefix: str) -> str:
+        return f"{prefix}_{self._base}{self._next()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a caller may bring instead of the default: fakes in tests, other stores, other executors."""
+
+    store: Store | None = None
+    executor: Executor | None = None
+    clock: Clock | None = None
+    ids: Ids | None = None
+
+
+class Toolcrib:
+    """The crib: tools come in, runs check them out, every call passes one counter and is signed for."""
+
+    def __init__(self, runtime: Runtime, config: Config, sessions: Sessions, hands: Hands | None = None) -> None:
+        self.runtime = runtime
+        self.config = config
+        self.sessions = sessions
+        self.hands = hands
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        *,
+        home: str | Path | None = None,
+        project: str | Path | None = None,
+        config: Mapping[str, Json] | None = None,
+        tools: Iterable[object] = (),
+        asker: Asker | None = None,
+        hooks: Iterable[Hook] = (),
+        capabilities: Iterable[str] = (),
+        parts: Parts | None = None,
+    ) -> AsyncGenerator[Toolcrib, None]:
+        """Open the crib on a home folder; every argument is optional."""
+        from toolcrib.config import load  # needed when a crib is opened, not when a tool is marked
+
+        settings = load(_path(home), _path(project), config, os.environ)
+        parts = parts or Parts()
+        async with AsyncExitStack() as stack:
+            clock = parts.clock or SystemClock()
+            store = parts.store or open_store(settings, clock)
+            stack.push_async_callback(store.close)
+            executor = parts.executor or LocalExecutor(settings.tools.max_threads)
+            stack.push_async_callback(executor.close)
+            registry = Registry(settings.tools.schema_profile)
+            registry.add(gathered(tools))
+            runtime = build_runtime(settings, store, executor, clock, parts.ids or RandomIds(), registry)
+            runtime.hooks = tuple(hooks)
+            runtime.asker = asker
+            runtime.capabilities = frozenset(capabilities)
+            stack.callback(runtime.close)
+            sessions = Sessions(store, owner_name(), float(settings.store.lease_seconds), str(settings.project or ""))
+            stack.push_async_callback(sessions.close)
+            if settings.store.retention_days:
+                stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
+            hands = open_hands(settings, runtime)
+            if hands is not None:
+                stack.push_async_callback(hands.close)
+            yield cls(runtime, settings, sessions, hands)
+
+    @classmethod
+    @contextmanager
+    def open_sync(
+        cls,
+        *,
+        home: str | Path | None = None,
+        project: str | Path | None = None,
+        config: Mapping[str, Json] | None = None,
+        tools: Iterable[object] = (),
+        asker: Asker | None = None,
+    ) -> Generator[Toolcrib, None, None]:
+        """The same crib for code without an event loop: one background loop, the same objects, `call_sync` on runs."""
+        from anyio.from_thread import start_blocking_portal
+
+        with start_blocking_portal() as portal:
+            opened = cls.open(home=home, project=project, config=config, tools=tools, asker=asker)
+            with portal.wrap_async_context_manager(opened) as crib:
+                crib.runtime.portal = portal
+                yield crib
+
+    def run(
+        self,
+        agent: str = "main",
+        mode: str = "default",
+        session: str | None = None,
+        workspace: str | Path | None = None,
+        allowed_tools: Iterable[str] | None = None,
+        caller: str = "model",
+    ) -> RunScope:
+        """A run to be entered with `async with` (or `with`, after `open_sync`)."""
+        if mode not in MODES:
+            raise ConfigError(f"{mode!r} is not a mode: use one of {', '.join(MODES)}")
+        allowed = None if allowed_tools is None else frozenset(allowed_tools)
+        wish = Wish(agent, mode, Exposure.MODEL if caller == "model" else Exposure.MANUAL, allowed)
+        return RunScope(self, wish, session, None if workspace is None else str(Path(workspace).absolute()))
+
+    def events(self, session: str | None = None, *, after: int = 0, follow_on: bool = True) -> AsyncIterator[Event]:
+        """Events in commit order from a cursor on; without `follow_on` it ends at the present."""
+        runtime = self.runtime
+        return follow(runtime.store, runtime.live, session, after, until_idle=not follow_on)
+
+    def add(self, tools: Iterable[object]) -> None:
+        """Register more tools, all or none; runs that are open keep the set they have."""
+        self.runtime.registry.add(gathered(tools))
+
+
+class RunScope:
+    """A run that is about to begin: claims its session on entry, closes its records on exit."""
+
+    def __init__(self, crib: Toolcrib, wish: Wish, session_id: str | None, workspace: str | None) -> None:
+        self._crib = crib
+        self._wish = wish
+        self._session_id = session_id or crib.runtime.ids.new("session")
+        self._workspace = workspace
+        self._run: Run | None = None
+        self._sync: AbstractContextManager[Run] | None = None
+
+    async def __aenter__(self) -> Run:
+        crib, runtime = self._crib, self._crib.runtime
+        held = await crib.sessions.enter(self._session_id, self._wish.agent_id)
+        origin = Origin(self._session_id, runtime.ids.new("run"), self._wish.agent_id, Role.MAIN)
+        resumed = held.resumed and held.runs == 1
+        place = None if crib.hands is None else crib.hands.place_for(self._workspace, origin.run_id)
+        self._run = await runtime.open_run(origin, held.ownership, self._wish, self._workspace, place, resumed=resumed)
+        return self._run
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._run is not None:
+            await self._run.close()
+        if await self._crib.sessions.leave(self._session_id):
+            self._crib.runtime.end_session(self._session_id)
+
+    def __enter__(self) -> Run:
+        portal = self._crib.runtime.portal
+        if portal is None:
+            raise ToolcribError("this crib lives on an event loop: use `async with crib.run()`, or Toolcrib.open_sync")
+        self._sync = portal.wrap_async_context_manager(self)
+        return self._sync.__enter__()
+
+    def __exit__(self, *failure: Any) -> None:
+        if self._sync is not None:
+            self._sync.__exit__(*failure)
+
+
+def gathered(tools: Iterable[object]) -> list[Tool]:
+    """Tools from functions, tools and toolsets alike."""
+    found: list[Tool] = []
+    for item in tools:
+        found.extend(item.tools if isinstance(item, Toolset) else (tool_of(item),))
+    return found
+
+
+def build_runtime(
+    settings: Config, store: Store, executor: Executor, clock: Clock, ids: Ids, registry: Registry
+) -> Runtime:
+    """The runtime as the configuration wants it; who asks and what watches is added by the caller."""
+    tools, limits = settings.tools, settings.limits
+    return Runtime(
+        store=store,
+        registry=registry,
+        policy=Policy(settings.policy.rules),
+        executor=executor,
+        clock=clock,
+        ids=ids,
+        redactor=open_redactor(settings),
+        bounds=Limits(tools.result_limit_chars),
+        advertiser=advertise,
+        rates=dict(limits.rate),
+        default_timeout=tools.default_timeout_ms / 1000,
+        max_timeout=tools.max_timeout_ms / 1000,
+        ask_timeout=settings.policy.default_ask_timeout_ms / 1000,
+        read_limit=limits.max_parallel_reads,
+        agent_limit=limits.max_children_per_run,
+        max_calls_per_turn=limits.max_calls_per_turn,
+        max_calls_per_run=limits.calls_per_run,
+        max_depth=limits.max_depth,
+    )
+
+
+def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
+    """The toolsets of Toolcrib's own, when the configuration wants any."""
+    if not settings.toolsets:
+        return None
+    from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
+
+    hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
+    runtime.judge = judge_for(settings)
+    runtime.farewells.append(hands.end_run)
+    runtime.registry.add(gathered(hands.toolsets()))
+    return hands
+
+
+async def keep_tidy(store: Store, clock: Clock, settings: Config) -> None:
+    """Erase payloads and artifacts that are older than the operator wants to keep them: now, and once a day."""
+    while True:
+        before = clock.now() - settings.store.retention_days * DAY
+        tidying = asyncio.ensure_future(_tidy(store, before))
+        try:
+            await asyncio.shield(tidying)
+        finally:
+            await asyncio.wait({tidying})
+        await asyncio.sleep(DAY)
+
+
+async def _tidy(store: Store, before: float) -> None:
+    await store.purge(session_id=None, before=before)
+    await store.artifacts.clean(before=before, keep_bytes=None)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def open_store(settings: Config, clock: Clock) -> Store:
+    """The store the configuration names; its folders are made when they are missing."""
+    from toolcrib.stores.sqlite import Durability, SqliteStore
+
+    make_private(settings.home.root)
+    return SqliteStore.open(
+        settings.home.database,
+        durability=Durability(settings.store.durability.value),
+        clock=clock,
+        artifacts_dir=settings.home.artifacts,
+        patience=settings.store.busy_timeout_ms / 1000,
+    )
+
+
+def open_redactor(settings: Config) -> Redactor:
+    """Redaction with the operator's own secret values and patterns."""
+    from toolcrib.engine.redact import Redactor  # as above
+
+    named = (os.environ.get(name, "") for name in settings.redaction.values_from_env)
+    return Redactor([value for value in named if value], settings.redaction.extra_patterns)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner can look into."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"the home folder {folder} cannot be made: {error.strerror}; choose another with --home"
+        ) from error
+
+
+def owner_name() -> str:
+    """Who holds a lease, in words an operator can find: host, process, and a part that no other process has."""
+    return f"{os.uname().nodename}:{os.getpid()}:{os.urandom(4).hex()}"
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
