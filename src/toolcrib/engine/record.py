@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from toolcrib.catalog.normalise import normalise
 from toolcrib.catalog.validate import Validator
 from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
+from toolcrib.engine.steadfast import unstoppable
 from toolcrib.ports import Conflict, Fenced, Unit
 from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
     from toolcrib.engine.run import Run
 
-T = TypeVar("T")
 LONG_TEXT = 1 << 18
 DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
 
@@ -142,22 +142,6 @@ def unrecorded(result: ToolResult, error: StoreError, run: Run) -> ToolResult:
 def conflicted(conflict: Conflict) -> Refusal:
     """What a call is told whose documents someone else changed meanwhile."""
     return Refusal(Reason.CONFLICT, f"{conflict}; read again and repeat the call")
-
-
-async def unstoppable(future: asyncio.Future[T]) -> bool:
-    """Wait for a record to its end; says whether a cancellation came meanwhile."""
-    cancelled = False
-    while not future.done():
-        try:
-            await asyncio.shield(future)
-        except asyncio.CancelledError:
-            if future.cancelled():
-                raise
-            cancelled = True
-        except Exception:
-            break
-    future.result()
-    return cancelled
 
 
 def _returned(flight: Flight) -> ToolReturn:

@@ -18,8 +18,8 @@ from toolcrib.engine.record import (
     recorded,
     started,
     unrecorded,
-    unstoppable,
 )
+from toolcrib.engine.steadfast import unstoppable
 from toolcrib.ports import Conflict
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.refusal import Refusal, StoreError

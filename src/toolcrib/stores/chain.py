@@ -84,7 +84,7 @@ def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
         facts = (draft.session_id, draft.agent_id, draft.run_id, level, kind, draft.node_id, draft.call_id, created_at)
         try:
             payload = encode(draft.payload)
-            header = orjson.dumps(facts)[1:]
+            header = orjson.dumps(facts)
         except (TypeError, ValueError, RecursionError) as error:
             raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
         try:
@@ -98,7 +98,7 @@ def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
 def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes | bytearray) -> Row:
     """Give a sealed draft its place after `prev_hash`."""
     facts, payload, salt, digest, header = sealed
-    new_hash = sha256(b"%b%b[%d,%d,%b" % (prev_hash, digest, seq, run_seq, header)).digest()
+    new_hash = sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, header)).digest()
     return (seq, run_seq, *facts, payload, salt, bytearray(new_hash))
 
 
@@ -116,7 +116,8 @@ def is_intact(stored: Link, prev_hash: bytes) -> bool:
             digest = stored.digest
         else:
             return False
-        return sha256(prev_hash + digest + orjson.dumps(stored[:10])).digest() == stored.hash
+        place = orjson.dumps(stored[:2])
+        return sha256(prev_hash + digest + place + orjson.dumps(stored[2:10])).digest() == stored.hash
     except TypeError:  # a column holds a value of another type than was written
         return False
 

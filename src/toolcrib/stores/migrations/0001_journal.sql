@@ -23,7 +23,7 @@ CREATE VIEW nodes AS
     SELECT node_id, session_id, run_id, call_id, type, seq, payload, created_at FROM events WHERE node_id IS NOT NULL;
 
 -- Where to find events, filed many at a time: an index on events would cost every commit two more pages. Events after
--- filed.seq are not here yet, so readers look at those few directly.
+-- filed.seq are not here yet, so readers look at those few directly. A call is looked for among its session's events.
 CREATE TABLE filed (one INTEGER PRIMARY KEY, seq {BIGINT} NOT NULL, CHECK (one = 1));
 CREATE TABLE session_events (
     session_id TEXT NOT NULL,
@@ -31,7 +31,6 @@ CREATE TABLE session_events (
     call_id TEXT,
     PRIMARY KEY (session_id, seq)
 ) {CLUSTERED};
-CREATE INDEX session_events_by_call ON session_events (call_id) WHERE call_id IS NOT NULL;
 CREATE TABLE run_heads (
     session_id TEXT NOT NULL,
     run_id TEXT NOT NULL,

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from toolcrib.stores.sqlite.ledger import Ticket
 
 
-def deliver(batch: Sequence[Ticket]) -> None:
-    """Answer here where that is possible; else one call per loop, since waking a loop is a system call."""
-    here = asyncio._get_running_loop()
+def deliver(batch: Sequence[Ticket], here: asyncio.AbstractEventLoop | None) -> None:
+    """Answer those of the running loop `here` at once; else one call per loop, since waking a loop is a system call."""
     away: dict[asyncio.AbstractEventLoop, list[Ticket]] = {}
     for ticket in batch:
         if ticket.loop is here:

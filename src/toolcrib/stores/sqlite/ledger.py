@@ -102,8 +102,7 @@ class Ledger:
 
     def require_owner(self, ownership: Ownership) -> None:
         """Raise Fenced unless this owner still holds the session."""
-        known = self._owners.get(ownership.session_id)
-        if known is ownership or known == ownership:
+        if self._owners.get(ownership.session_id) == ownership:
             return
         row = self._execute(sql.READ_LEASE, (ownership.session_id,)).fetchone()
         owner, epoch = (row[0], row[1]) if row else (None, 0)
@@ -191,9 +190,10 @@ class Ledger:
 
     def _take(self, ticket: Ticket) -> int | Exception:
         unit = ticket.unit
+        owner = unit.owner
         try:
-            if unit.owner is not None:
-                self.require_owner(unit.owner)
+            if owner is not None and self._owners.get(owner.session_id) is not owner:
+                self.require_owner(owner)
             if unit.documents or unit.runs or ticket.work:
                 ticket.sealed = self._apart(ticket)
         except (StoreError, sqlite3.IntegrityError) as error:
@@ -243,8 +243,9 @@ class Ledger:
     def _append(self, drafts: Sequence[Sealed]) -> int:
         seq, last_hash = self._tip
         runs, links = self._runs, self._links
+        weight = self.weight
         for sealed in drafts:
-            facts, payload = sealed[0], sealed[1]
+            facts = sealed[0]
             run_id, run_seq = facts[2], 0
             if run_id is not None:
                 run = (facts[0], run_id)
@@ -254,8 +255,9 @@ class Ledger:
             new = link(sealed, seq, run_seq, last_hash)
             links.append(new)
             last_hash = new[12]
-            self.weight += len(payload) + _EVENT_WEIGHT
+            weight += len(sealed[1]) + _EVENT_WEIGHT
         self._tip = (seq, last_hash)
+        self.weight = weight
         return seq
 
     def _last_of_run(self, run: tuple[str, str]) -> int:

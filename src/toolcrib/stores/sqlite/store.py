@@ -118,7 +118,7 @@ class SqliteStore:
         self._writer.hold(Ticket(unit, seal(unit.drafts, now), now, loop, None))
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
-            loop.call_later(_FLUSH_AFTER, self._writer.flush)
+            loop.call_later(_FLUSH_AFTER, self._writer.flush, loop)
 
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         if session_id is None:

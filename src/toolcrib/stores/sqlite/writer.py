@@ -18,7 +18,7 @@ from toolcrib.values.refusal import StoreError
 _MOST_AT_ONCE = 512
 _MOST_ON_A_LOOP = 128  # a few milliseconds
 _MOST_KEPT = 10_000
-_CHECKPOINT_WEIGHT = 8 << 20  # bytes of log, roughly
+_CHECKPOINT_WEIGHT = 16 << 20  # bytes of log, roughly
 _MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02
@@ -57,11 +57,14 @@ class Writer:
         """Commit a ticket after everything that waits: now, or once all who are about to run have had their turn."""
         self.hold(ticket)
         loop = ticket.loop
-        if not getattr(loop, "_ready", ()):  # asyncio's own list; a loop without one commits at once
-            self.flush()
+        # Whether others are about to run is asyncio's own knowledge; no public call tells it. Counting the appends of
+        # one turn of the loop does not: a caller that is answered at once goes on without giving up its turn.
+        # A loop that keeps no such list commits at once.
+        if not getattr(loop, "_ready", ()):
+            self.flush(loop)
         elif self._gathering is not loop:
             self._gathering = loop
-            loop.call_soon(self._flush_gathered)
+            loop.call_soon(self._flush_gathered, loop)
 
     def hold(self, ticket: Ticket) -> None:
         """Keep a ticket for the next commit."""
@@ -71,19 +74,19 @@ class Writer:
             raise StoreError(f"more than {_MOST_KEPT} units wait for the store {self._path}, which does not take them")
         self._waiting.append(ticket)
 
-    def flush(self) -> None:
-        """See that what waits is committed."""
+    def flush(self, here: asyncio.AbstractEventLoop) -> None:
+        """See that what waits is committed; called on the loop `here`."""
         if self._inline and self._waiting and self._ledger.weight < _MOST_WEIGHT:
-            self._commit_here()
+            self._commit_on(here)
         if self._waiting:
             self.ring()
         elif self._ledger.weight > _CHECKPOINT_WEIGHT and not self._copying:
             self._copying = True  # asked for once, not with every commit until it is done
             self.ring()
 
-    def _flush_gathered(self) -> None:
+    def _flush_gathered(self, here: asyncio.AbstractEventLoop) -> None:
         self._gathering = None
-        self.flush()
+        self.flush(here)
 
     def ring(self) -> None:
         """Let the writer thread commit what waits."""
@@ -103,9 +106,9 @@ class Writer:
         if self._thread is not None:
             self._thread.join()
         self._commit_waiting()
-        deliver(self._kept)
+        deliver(self._kept, None)
 
-    def _commit_here(self) -> None:
+    def _commit_on(self, here: asyncio.AbstractEventLoop) -> None:
         """Commit on the calling thread, if nobody is at it and nothing goes wrong: the rest is the writer thread's."""
         if not self._lock.acquire(blocking=False):
             return
@@ -116,7 +119,7 @@ class Writer:
                 return
         finally:
             self._lock.release()
-        deliver(batch)
+        deliver(batch, here)
 
     def _serve(self) -> None:
         while True:
@@ -136,7 +139,7 @@ class Writer:
             with self._lock:
                 batch = self._batch(_MOST_AT_ONCE)
                 self._commit_patiently(batch)
-            deliver(batch)
+            deliver(batch, None)
 
     def _commit_patiently(self, batch: list[Ticket]) -> None:
         """Commit a batch, or find out which of its tickets cannot be."""
