@@ -47,7 +47,6 @@ class Hands:
     artifacts: Artifacts
     redactor: Redactor
     processes: ProcessRunner = field(default_factory=ProcessRunner)
-    own: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     current: ContextVar[Workspace] = field(init=False)
     default: Workspace = field(init=False)
@@ -75,8 +74,6 @@ class Hands:
     async def end_run(self, run_id: str) -> None:
         """What a run started ends with it; its scratch folder goes if nothing was left in it."""
         await self.background.end_run(run_id)
-        if (own := self.own.pop(run_id, None)) is not None:
-            own.close()
         if (own := self.workspaces.pop(run_id, None)) is not None:
             own.close()
         scratch = self.settings.home.root / "scratch" / run_id
@@ -87,8 +84,6 @@ class Hands:
         await self.background.close()
         await self.processes.close()
         self.sandbox.close()
-        for workspace in (self.default, *self.own.values()):
-            workspace.close()
         self.default.close()
 
     def _toolset(self, name: str) -> Toolset:
