@@ -6,7 +6,7 @@ PEERS := $(basename $(notdir $(wildcard bench/peers/requirements/*.in)))
 # pyright's launcher otherwise asks the registry for a newer version at each run.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help setup check format run test test-all bench peers pins clean
+.PHONY: help setup system check format run test test-all bench peers pins clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -27,10 +27,13 @@ format: setup  ## rewrite the sources in house format
 run: setup  ## a tour of one governed session on the embedded store
 	@$(BIN)/python examples/tour.py
 
-test: check  ## check, then every test that is not marked slow
+system:  ## install the system packages that the tests need, if any is missing
+	@scripts/system.sh
+
+test: system check  ## check, then every test that is not marked slow
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: check  ## check, then every test, the slow suites included
+test-all: system check  ## check, then every test, the slow suites included
 	$(BIN)/python -m pytest
 
 bench: setup peers  ## measure against raw calls and the peers, interleaved
