@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from toolcrib.assemble import Parts, RunScope, Toolcrib
+    from toolcrib.assemble.crib import Parts, RunScope, Toolcrib
     from toolcrib.catalog.decorate import tool
     from toolcrib.catalog.toolset import Toolset, ToolsetBuilder
     from toolcrib.engine.run import Run
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "toolcrib.assemble": ("Parts", "RunScope", "Toolcrib"),
+    "toolcrib.assemble.crib": ("Parts", "RunScope", "Toolcrib"),
     "toolcrib.catalog.decorate": ("tool",),
     "toolcrib.catalog.toolset": ("Toolset", "ToolsetBuilder"),
     "toolcrib.engine.run": ("Run",),

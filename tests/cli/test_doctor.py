@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from toolcrib.executors.sandbox.selftest import Row, Selftest
+
 Command = Callable[..., Any]
 READ = ("tools", "call", "notes.read", "title=x", "--module", "notes.py")
 
@@ -82,3 +84,36 @@ def test_looking_leaves_the_files_as_they_were(toolcrib: Command, home: Path) ->
     before = {path: path.stat().st_mtime_ns for path in home.rglob("*") if not path.name.endswith(("-shm", "-wal"))}
     toolcrib("doctor")
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_the_sandbox_is_tried_and_every_attempt_told(toolcrib: Command) -> None:
+    done = toolcrib("doctor", "--sandbox", "--json")
+    told = json.loads(done.out)
+    assert (done.code == 0) is told["ok"]
+    if told["backend"] is None:
+        assert told["missing"]
+        assert told["attempts"] == []
+    else:
+        assert len(told["attempts"]) >= 20
+        assert told["holds"] is all(attempt["held"] for attempt in told["attempts"])
+
+
+@pytest.mark.parametrize(("mode", "code"), [("off", 0), ("auto", 0), ("require", 1)])
+def test_a_machine_without_a_sandbox_is_wrong_only_where_one_is_required(
+    toolcrib: Command, home: Path, monkeypatch: pytest.MonkeyPatch, mode: str, code: int
+) -> None:
+    toolcrib("init")
+    (home / "config.toml").write_text(f'[tools]\nsandbox = "{mode}"\n')
+    monkeypatch.setattr("toolcrib.cli.sandbox.run_selftest_sync", lambda: Selftest(None, (), ("it is too old",)))
+    done = toolcrib("doctor", "--sandbox")
+    assert done.code == code
+    assert "This machine has no sandbox for commands.\n- it is too old\n" in done.out
+
+
+def test_an_attempt_that_got_out_is_wrong(toolcrib: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (Row("read the hashes", held=False, detail="it was read"), Row("mount", held=True, detail="no"))
+    monkeypatch.setattr("toolcrib.cli.sandbox.run_selftest_sync", lambda: Selftest("landlock", rows, ()))
+    done = toolcrib("doctor", "--sandbox")
+    assert done.code == 1
+    assert "GOT OUT  read the hashes  it was read" in done.out
+    assert "landlock: 1 of 2 attempts got out." in done.out

@@ -40,6 +40,7 @@ def test_these_are_the_commands() -> None:
         "toolcrib tools call",
         "toolcrib sessions list",
         "toolcrib sessions show",
+        "toolcrib sessions undo",
         "toolcrib sessions verify",
         "toolcrib sessions purge",
         "toolcrib events",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Event, Parts, Toolcrib, tool
-from toolcrib.assemble import SystemClock
+from toolcrib.assemble.crib import SystemClock
 from toolcrib.stores.sqlite import Durability, SqliteStore
 from toolcrib.testing import FrozenClock
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from toolcrib import Document, Parts, ToolCall, ToolContext, Toolcrib, tool
-from toolcrib.assemble import SystemClock
+from toolcrib.assemble.crib import SystemClock
 from toolcrib.stores.sqlite import Durability, SqliteStore
 from toolcrib.testing import ScriptedAsker, crash_at
 

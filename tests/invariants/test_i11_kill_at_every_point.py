@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Event
-from toolcrib.assemble import SystemClock
+from toolcrib.assemble.crib import SystemClock
 from toolcrib.stores.sqlite import Durability, SqliteStore
 
 WORKER = Path(__file__).with_name("killed_worker.py")

@@ -11,7 +11,7 @@ import click
 
 from toolcrib.askers.terminal import TerminalAsker
 from toolcrib.askers.visible import visible
-from toolcrib.assemble import Toolcrib
+from toolcrib.assemble.crib import Toolcrib
 from toolcrib.cli.command import Choices, Form
 from toolcrib.cli.ending import Exit, complain, hint
 from toolcrib.cli.output import json_text, print_json

@@ -11,16 +11,25 @@ from toolcrib.cli.output import counted, print_json, print_table
 
 @click.command(
     cls=Command,
-    epilog=examples("toolcrib doctor", "toolcrib doctor --project ."),
+    epilog=examples("toolcrib doctor", "toolcrib doctor --project .", "toolcrib doctor --sandbox"),
     json="`{ok, findings}`: each finding `{subject, state, finding, fix}`, `state` is ok, note or wrong; `ok` is false "
-    "when anything is wrong.",
+    "when anything is wrong. With `--sandbox`: `{ok, mode, backend, holds, missing, attempts}`, each attempt "
+    "`{name, held, detail}`.",
 )
+@click.option("--sandbox", is_flag=True, help="Try to escape the sandbox of commands, and tell what holds here.")
 @click.pass_obj
-def doctor(choices: Choices) -> Exit:
+def doctor(choices: Choices, sandbox: bool) -> Exit:
     """Check the home folder, its settings and its store.
 
     Changes nothing. Ends with exit code 1 when something is wrong.
+
+    With --sandbox, commands are run that try to get out of the sandbox they are in. It ends with exit code 1 when one
+    gets out, or when tools.sandbox requires a sandbox that this machine does not have.
     """
+    if sandbox:
+        from toolcrib.cli.sandbox import try_sandbox
+
+        return try_sandbox(choices)
     from toolcrib.cli.examination import State, examine
 
     findings = examine(choices)

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from toolcrib.assemble import Parts, Toolcrib
+from toolcrib.assemble.crib import Parts, Toolcrib
 from toolcrib.catalog.decorate import tool
 from toolcrib.engine.run import Run
 from toolcrib.ports import Store, Unit

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
-from toolcrib.assemble import SystemClock, open_store
+from toolcrib.assemble.crib import SystemClock, open_store
 from toolcrib.cli.command import Choices
 from toolcrib.cli.ending import NotSo
 from toolcrib.config import Config

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., object]")
 ENTRY_SHAPE = "{name, title, description, effect, tags, category, type, exposure, verdict, rule, because, out}"
-NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py, or a toolset"
+NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py"
 
 
 def module_option(command: F) -> F:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from toolcrib.assemble import Parts, Toolcrib
+from toolcrib.assemble.crib import Parts, Toolcrib
 from toolcrib.engine.run import Run
 from toolcrib.ports import Asker, Clock, Hook, Store
 from toolcrib.testing.memory import MemoryStore
