@@ -87,10 +87,10 @@ async def work(turns: int, life: int) -> None:
 if __name__ == "__main__":
     HOME.mkdir(exist_ok=True)
     if POINT == "random":
-        signal.setitimer(signal.ITIMER_REAL, AFTER / 1000)
         signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        signal.setitimer(signal.ITIMER_REAL, AFTER / 1000)
     lives = HOME / "lives"
     lives.touch()
     life = len(lives.read_text())
     lives.write_text("x" * (life + 1))
-    asyncio.run(work(6, life))
+    asyncio.run(work(10_000 if POINT == "random" else 6, life))
