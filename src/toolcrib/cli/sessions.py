@@ -104,7 +104,7 @@ async def _show(choices: Choices, session_id: str) -> None:
         print_table(("run", "agent", "mode", "started", "ended"), [_run_line(run) for run in runs])
     if calls:
         print_heading("Calls")
-        print_table(("started", "tool", "outcome", "arguments"), [_call_line(call) for call in calls])
+        print_table(("call", "started", "tool", "outcome", "arguments"), [_call_line(call) for call in calls])
 
 
 @sessions.command(
@@ -117,7 +117,7 @@ async def _show(choices: Choices, session_id: str) -> None:
 def undo(choices: Choices, calls: tuple[str, ...]) -> Exit:
     """Put back what files held before these calls.
 
-    A file that was changed after the call is left as it is. Paths that are not absolute start at --project, or here.
+    `toolcrib sessions show` names the calls. A file that was changed after the call is left as it is.
     Ends with exit code 1 when any call could not be undone.
     """
     from toolcrib.cli.undoing import undo_calls
@@ -258,4 +258,4 @@ def _run_line(run: RunRow) -> tuple[str, ...]:
 def _call_line(call: Call) -> tuple[str, ...]:
     from toolcrib.cli.calls import arguments_text, outcome
 
-    return when(call.started_at or call.ended_at), call.tool, outcome(call), arguments_text(call)
+    return call.call_id, when(call.started_at or call.ended_at), call.tool, outcome(call), arguments_text(call)
