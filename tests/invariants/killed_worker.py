@@ -93,9 +93,4 @@ if __name__ == "__main__":
     lives.touch()
     life = len(lives.read_text())
     lives.write_text("x" * (life + 1))
-<<<<<<< HEAD
-    asyncio.run(work(6, life))
-    signal.setitimer(signal.ITIMER_REAL, 0)  # an interpreter that is leaving has forgotten what the signal means
-=======
     asyncio.run(work(10_000 if POINT == "random" else 6, life))
->>>>>>> 548f8f79035b751ce101144f5f91c3f6da9d3c8f
