@@ -7,25 +7,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolcrib.catalog.registry import Registry
+from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
 from toolcrib.engine.effective import EffectiveSet, Terms, capability_screen, exposure_screen, near_names
 from toolcrib.policy.rules import Policy
-from toolcrib.policy.verdict import Decision
 from toolcrib.values.json import Json
 from toolcrib.values.spec import Exposure
 from toolcrib.values.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One tool as `tools list` shows it; `out` says why it is not there for this caller."""
+class Loaded(Entry):
+    """An entry whose tool itself is at hand."""
 
     tool: Tool
-    decision: Decision
-    out: str | None
 
 
-def entries(config: Config, tools: Iterable[Tool], hidden: Exposure) -> list[Entry]:
+def entries(config: Config, tools: Iterable[Tool], hidden: Exposure) -> list[Loaded]:
     """Every tool by name, whether it is in or out."""
     registry = Registry(config.tools.schema_profile)
     snapshot = registry.add(tools)
@@ -35,7 +33,10 @@ def entries(config: Config, tools: Iterable[Tool], hidden: Exposure) -> list[Ent
     effective = EffectiveSet.compile(
         registry, snapshot, (exposure_screen(hidden), capability_screen(frozenset())), terms
     )
-    return [Entry(tool, policy.decide(tool.spec), effective.why(name)) for name, tool in sorted(snapshot.items())]
+    return [
+        Loaded(tool.spec, policy.decide(tool.spec), effective.why(name), tool)
+        for name, tool in sorted(snapshot.items())
+    ]
 
 
 def no_such_tool(name: str, known: Iterable[str]) -> str:
@@ -45,28 +46,9 @@ def no_such_tool(name: str, known: Iterable[str]) -> str:
     return f"there is no tool {name[:80]!r}; {would_work}"
 
 
-def entry_json(entry: Entry) -> dict[str, Json]:
-    """A tool as `--json` prints it in a list."""
-    spec, decision = entry.tool.spec, entry.decision
-    return {
-        "name": spec.name,
-        "title": spec.title,
-        "description": spec.description,
-        "effect": spec.effect.value,
-        "tags": sorted(spec.tags),
-        "category": spec.category,
-        "type": spec.tool_type.value,
-        "exposure": spec.exposure.value,
-        "verdict": decision.verdict.name.lower(),
-        "rule": decision.cite,
-        "because": decision.because,
-        "out": entry.out,
-    }
-
-
-def contract_json(entry: Entry) -> dict[str, Json]:
+def contract_json(entry: Loaded) -> dict[str, Json]:
     """A tool as `--json` shows it alone: everything that is known of it."""
-    tool, spec = entry.tool, entry.tool.spec
+    tool, spec = entry.tool, entry.spec
     return {
         **entry_json(entry),
         "help": spec.help,

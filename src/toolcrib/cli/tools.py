@@ -11,9 +11,10 @@ from toolcrib.cli.ending import Exit, NotSo, hint
 from toolcrib.cli.output import print_fields, print_heading, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from toolcrib.cli.catalogue import Entry
+    from toolcrib.cli.catalogue import Loaded
+    from toolcrib.cli.listing import Entry
     from toolcrib.config import Config
     from toolcrib.values.tool import Tool
 
@@ -50,11 +51,12 @@ def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, ev
 
     These are the toolsets that the configuration names, and the tools of the modules given here.
     """
-    every = _entries(choices, modules, agent)
+    from toolcrib.cli.listing import entry_json, shipped
+
+    config = choices.load()
+    every: Sequence[Entry] = (None if modules else shipped(config)) or _entries(choices, modules, agent)
     found = [entry for entry in every if everything or entry.out is None]
     if choices.form is Form.JSON:
-        from toolcrib.cli.catalogue import entry_json
-
         print_json([entry_json(entry) for entry in found])
     elif found:
         print_table(("tool", "effect", "call", "description"), [_line(entry) for entry in found])
@@ -117,7 +119,7 @@ def call(
     return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session))
 
 
-def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> list[Entry]:
+def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> list[Loaded]:
     from toolcrib.cli.catalogue import entries
     from toolcrib.cli.modules import load_tools
     from toolcrib.values.spec import Exposure
@@ -135,19 +137,19 @@ def _built_in(config: Config) -> list[Tool]:
     return tools_to_show(config)
 
 
-def _find(found: list[Entry], name: str) -> Entry:
+def _find(found: list[Loaded], name: str) -> Loaded:
     if not found:
         raise NotSo(NO_TOOLS)
     for entry in found:
-        if entry.tool.name == name:
+        if entry.spec.name == name:
             return entry
     from toolcrib.cli.catalogue import no_such_tool
 
-    raise NotSo(no_such_tool(name, [entry.tool.name for entry in found]))
+    raise NotSo(no_such_tool(name, [entry.spec.name for entry in found]))
 
 
 def _line(entry: Entry) -> tuple[str, str, str, str]:
-    spec = entry.tool.spec
+    spec = entry.spec
     described = spec.description.strip().partition("\n")[0]
     verdict = entry.decision.verdict.name.lower()
     if entry.out is not None:
@@ -155,10 +157,10 @@ def _line(entry: Entry) -> tuple[str, str, str, str]:
     return spec.name, spec.effect.value, verdict, described
 
 
-def _print_entry(entry: Entry) -> None:
+def _print_entry(entry: Loaded) -> None:
     from toolcrib.cli.parameters import parameter_rows
 
-    tool, spec, decision = entry.tool, entry.tool.spec, entry.decision
+    tool, spec, decision = entry.tool, entry.spec, entry.decision
     print_fields(
         [
             ("tool", spec.name),

@@ -1,0 +1,85 @@
+"""Tools as a list shows them; what ships with Toolcrib is listed from a file of facts, without loading its code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import toolcrib
+from toolcrib.policy.rules import Policy
+from toolcrib.policy.verdict import Decision
+from toolcrib.values.json import Json
+from toolcrib.values.spec import NOTHING, Effect, Exposure, ToolSpec, ToolType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolcrib.config import Config
+
+FACTS = Path(toolcrib.__file__).parent / "toolsets" / "shipped.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tool as `tools list` shows it; `out` says why it is not there for this caller."""
+
+    spec: ToolSpec
+    decision: Decision
+    out: str | None
+
+
+def shipped(config: Config) -> list[Entry] | None:
+    """The tools of the toolsets that the configuration names; None when one of them does not ship with Toolcrib."""
+    facts: dict[str, list[dict[str, Any]]] = json.loads(FACTS.read_text())
+    if not facts.keys() >= set(config.toolsets):
+        return None
+    policy = Policy(config.policy.rules)
+    specs = [_spec(fact) for name in config.toolsets for fact in facts[name]]
+    return [Entry(spec, policy.decide(spec), None) for spec in sorted(specs, key=lambda spec: spec.name)]
+
+
+def facts_of(toolsets: Iterable[tuple[str, Iterable[ToolSpec]]]) -> str:
+    """The file of facts, as it is written from the toolsets themselves."""
+    facts = {name: [_fact(spec) for spec in specs] for name, specs in toolsets}
+    return json.dumps(facts, indent=1, sort_keys=True) + "\n"
+
+
+def entry_json(entry: Entry) -> dict[str, Json]:
+    """A tool as `--json` prints it in a list."""
+    decision = entry.decision
+    return {
+        **_fact(entry.spec),
+        "verdict": decision.verdict.name.lower(),
+        "rule": decision.cite,
+        "because": decision.because,
+        "out": entry.out,
+    }
+
+
+def _fact(spec: ToolSpec) -> dict[str, Json]:
+    return {
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "effect": spec.effect.value,
+        "tags": sorted(spec.tags),
+        "category": spec.category,
+        "type": spec.tool_type.value,
+        "exposure": spec.exposure.value,
+    }
+
+
+def _spec(fact: dict[str, Any]) -> ToolSpec:
+    return ToolSpec(
+        name=fact["name"],
+        description=fact["description"],
+        input_schema=NOTHING,
+        title=fact["title"],
+        effect=Effect(fact["effect"]),
+        tags=frozenset(fact["tags"]),
+        category=fact["category"],
+        tool_type=ToolType(fact["type"]),
+        exposure=Exposure(fact["exposure"]),
+    )
