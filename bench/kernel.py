@@ -60,6 +60,7 @@ async def governed_run(
     """A run with everything on: 50 rules, a rate limit, two pre hooks, one post hook."""
     rules = [{"tool": f"other{number}.*", "verdict": "deny"} for number in range(50)]
     settings = {
+        "toolsets": [],
         "policy": {"rules": rules},
         "limits": {"rate": {name: {"max_calls": 1_000_000_000, "per_seconds": 1}}},
         **(config or {}),

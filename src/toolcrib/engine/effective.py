@@ -58,6 +58,8 @@ class Slot:
         """The whole decision for one call: the compiled part, what the targets add, what the tool itself asks for."""
         decision = self.decision
         tool = self.tool
+        if not invocation.targets and tool.needs_approval is None and not invocation.call.repaired:
+            return decision
         if invocation.targets:
             decision = self._touching(decision, invocation.targets)
         if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):

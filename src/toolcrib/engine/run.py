@@ -23,6 +23,8 @@ from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import NOTHING, Effect, Lane
 
 if TYPE_CHECKING:
+    import asyncio
+
     from anyio.from_thread import BlockingPortal
 
     from toolcrib.engine.runtime import Runtime
@@ -147,28 +149,22 @@ class Run:
             self,
         )
 
-    def lane_for(self, invocation: Invocation, slot: Slot, context: ToolContext) -> Lane | None:
-        """The lane this call has to take. Inside a read there is none to take, and nothing may write."""
-        spec = slot.tool.spec
-        lane = context.lane = slot.lane if invocation.effect is spec.effect else Lane.READ
+    def lane_for(self, invocation: Invocation, slot: Slot) -> Lane:
+        """The lane this call takes. Inside a read it is that of agents, which is always free, and nothing writes."""
+        lane = slot.lane if invocation.effect is slot.tool.spec.effect else Lane.READ
         if self.holds is not Lane.READ:
             return lane
         if invocation.effect is Effect.WRITE:
-            message = (
-                f"{spec.name} writes, but it was called from inside a tool that only reads; mark that one as write"
-            )
-            raise Refusal(Reason.PERMISSION_DENIED, message)
-        return None
+            writes = f"{slot.tool.name} writes, but it was called from inside a tool that only reads"
+            raise Refusal(Reason.PERMISSION_DENIED, f"{writes}; mark that one as write")
+        return Lane.AGENT
 
-    def leave(self, lane: Lane | None, context: ToolContext) -> None:
-        """Free the lane, or keep it closed until an abandoned handler's thread has returned."""
-        if lane is None:
-            return
-        lingering = context.lingering
-        if lingering is not None and not lingering.done():
-            lingering.add_done_callback(lambda _: self.lane.leave(lane))
-        else:
+    def leave_later(self, lane: Lane, lingering: asyncio.Future[None]) -> None:
+        """Keep the lane closed until an abandoned handler's thread has returned."""
+        if lingering.done():
             self.lane.leave(lane)
+        else:
+            lingering.add_done_callback(lambda _: self.lane.leave(lane))
 
     # What a handler asks of a run, through its context.
 

@@ -74,8 +74,8 @@ async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
 async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> object:
     """In its lane, on record and under its time limit: run the handler."""
     context = flight.context = run.context(permit)
-    lane = run.lane_for(permit.invocation, slot, context)
-    if lane is not None and not run.lane.try_enter(lane):
+    lane = context.lane = run.lane_for(permit.invocation, slot)
+    if not run.lane.try_enter(lane):
         await run.lane.enter(lane)
     try:
         if run.aborted is not None or run.parent is not None:
@@ -90,7 +90,10 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
             raise
         raise failure from error
     finally:
-        run.leave(lane, context)
+        if context.lingering is None:
+            run.lane.leave(lane)
+        else:
+            run.leave_later(lane, context.lingering)
 
 
 async def _finish(flight: Flight, run: Run) -> ToolResult:

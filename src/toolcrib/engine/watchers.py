@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> None:
     """Run the pre hooks in order; the first denial refuses, a failing hook denies unless it is lenient."""
     for hook in slot.before:
-        flight.limit(hook.timeout, hook.name)
+        if flight.task is None:
+            flight.seconds, flight.stage = hook.timeout, hook.name
+        else:
+            flight.limit(hook.timeout, hook.name)
         try:
             answer = await hook.before(invocation, run.origin)
             if answer is not None and answer.decision is not HookVerdict.ALLOW:
