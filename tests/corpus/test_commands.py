@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from toolcrib import Toolcrib
 from toolcrib.executors.process import ProcessRunner
 from toolcrib.policy.commands import CommandRule, CommandRules, decide_commands
 from toolcrib.policy.rules import decide_targets, default_decision
 from toolcrib.policy.verdict import Decision, Verdict, verdict_of
+from toolcrib.testing import ScriptedAsker
 from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool, toolset
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.refusal import ConfigError, Refusal
@@ -36,6 +39,12 @@ class World:
     outside: Path
     home: Path
     programs: Path
+
+    def prepare(self, setup: Sequence[Mapping[str, Any]]) -> None:
+        """Write the files that a case is about."""
+        for step in setup:
+            if "file" in step:
+                Path(self.filled(step["file"])).write_text(step["content"])
 
     def filled(self, value: Any) -> Any:
         """A case's value with its places filled in; a shell's own `${…}` stays."""
@@ -117,9 +126,7 @@ STRICTNESS = {"allow": 0, "ask": 1, "deny": 2, "error:config_error": 2}
 @pytest.mark.parametrize("case", cases("command_allowlist.jsonl", "benign_commands.jsonl"))
 def test_no_attack_is_let_through_and_no_everyday_command_asks(case: Mapping[str, Any], world: World) -> None:
     expected = "error:config_error" if case["expected"] == "error:config_invalid" else case["expected"]
-    for step in case["setup"]:
-        if "file" in step:
-            Path(world.filled(step["file"])).write_text(step["content"])
+    world.prepare(case["setup"])
     reached = outcome(case, world)
     if case["kind"] == "control":
         assert reached == expected
@@ -131,3 +138,49 @@ def test_programs_are_looked_for_outside_the_workspace(world: World) -> None:
     os.symlink(world.project / "git", world.programs / "gitlink")
     target = tools(world)["code.run_command"].targets({"argv": ["gitlink", "status"]})[0]
     assert target.scope == ""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("case", cases("command_allowlist.jsonl", "benign_commands.jsonl"))
+async def test_the_whole_counter_decides_the_same_and_shows_the_whole_command(
+    case: Mapping[str, Any], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(world.programs))
+    monkeypatch.setenv("HOME", str(world.home))
+    world.prepare(case["setup"])
+    expected = "error:config_error" if case["expected"] == "error:config_invalid" else case["expected"]
+    asker = ScriptedAsker.always("deny")
+    reached = await outcome_of_a_call(case, world, asker)
+    if case["kind"] == "control":
+        assert reached == expected
+    else:
+        assert STRICTNESS[reached] >= STRICTNESS[expected]
+    if reached == "ask":
+        assert len(asker.requests) == 1
+        arguments = world.filled(case["action"])["args"]
+        command = arguments["command"] if "command" in arguments else shlex.join(map(str, arguments["argv"]))
+        assert command in [target.value for target in asker.requests[0].targets]
+
+
+async def outcome_of_a_call(case: Mapping[str, Any], world: World, asker: ScriptedAsker) -> str:
+    """What becomes of the case's call in a crib of its own, where the person who is asked says no."""
+    action = world.filled(case["action"])
+    rules = [
+        {"pattern": rule["pattern"] if "pattern" in rule else rule["command"], "verdict": rule.get("approval", "deny")}
+        for step in case["setup"]
+        for rule in (*step.get("policy", {}).get("commands", []), *step.get("policy", {}).get("deny", []))
+    ]
+    config = {"policy": {"commands": rules}, "tools": {"sandbox": "off"}}
+    try:
+        async with (
+            Toolcrib.open(home=world.home / "crib", project=world.project, config=config, asker=asker) as crib,  # type: ignore[arg-type]
+            crib.run() as run,
+        ):
+            if "cli" in action:
+                return "allow"
+            result = await run.call(TOOLS[action["tool"]], action["args"])
+    except ConfigError:
+        return "error:config_error"
+    if asker.requests:
+        return "ask"
+    return "deny" if result.reason == "permission_denied" else "allow"
