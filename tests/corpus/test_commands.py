@@ -18,7 +18,7 @@ from toolcrib.policy.commands import CommandRule, CommandRules, decide_commands
 from toolcrib.policy.rules import decide_targets, default_decision
 from toolcrib.policy.verdict import Decision, Verdict, verdict_of
 from toolcrib.testing import ScriptedAsker
-from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool, toolset
+from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool, toolset
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.refusal import ConfigError, Refusal
 from toolcrib.values.tool import Tool
@@ -83,10 +83,10 @@ def tools(world: World) -> dict[str, Tool]:
     services = CommandServices(
         processes=processes,
         background=Background(processes),
-        places=HostPlaces(
-            roots=(str(world.project),), sensitive=lambda path: "/.ssh/" in path or path.endswith("/.env")
+        ground=lambda: Ground(
+            str(world.project),
+            HostPlaces(roots=(str(world.project),), sensitive=lambda path: "/.ssh/" in path or path.endswith("/.env")),
         ),
-        root=str(world.project),
         environment={"PATH": str(world.programs)},
     )
     return {tool.name: tool for tool in (run_command_tool(services), *toolset(services).tools)}

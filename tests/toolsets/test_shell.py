@@ -15,7 +15,7 @@ from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
 from toolcrib.testing.run import make_run
-from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool, toolset
+from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool, toolset
 from toolcrib.toolsets.shell.answer import clean, cut
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.call import ToolCall
@@ -58,8 +58,7 @@ async def services(tmp_path: Path) -> AsyncIterator[CommandServices]:
     services = CommandServices(
         processes=processes,
         background=Background(processes),
-        places=HostPlaces(roots=(str(root),), sensitive=lambda path: path.endswith("/.env")),
-        root=str(root),
+        ground=lambda: Ground(str(root), HostPlaces(roots=(str(root),), sensitive=lambda path: path.endswith("/.env"))),
         environment=command_environment(os.environ, ["PATH"]),
         timeout=20,
     )
@@ -81,7 +80,7 @@ async def test_a_command_is_asked_about_once_with_all_of_it_and_then_runs(
     assert (result.text, result.metadata["exit_code"]) == ("a b c", 0)
     [request] = asked.requests
     assert [(target.kind, target.value) for target in request.targets] == [("command", "echo 'a b' c")]
-    assert request.grant_scope == f"command exe=/usr/bin/echo cwd={services.root}"
+    assert request.grant_scope == f"command exe=/usr/bin/echo cwd={services.ground().root}"
 
 
 async def test_without_anyone_to_ask_nothing_runs(services: CommandServices) -> None:
@@ -89,14 +88,14 @@ async def test_without_anyone_to_ask_nothing_runs(services: CommandServices) -> 
         for name, arguments in (("code.run_command", {"argv": ["touch", "x"]}), ("shell.run", {"command": "touch x"})):
             result = await run.call(name, arguments)
             assert result.reason is Reason.PERMISSION_DENIED
-    assert not (Path(services.root) / "x").exists()
+    assert not (Path(services.ground().root) / "x").exists()
 
 
 async def test_a_session_answer_covers_the_same_program_and_folder_only(
     services: CommandServices, asked: Asked
 ) -> None:
     asked.answer = "allow_for_session"
-    (Path(services.root) / "sub").mkdir()
+    (Path(services.ground().root) / "sub").mkdir()
     async with make_run(run_command_tool(services), asker=asked) as run:
         for argv, cwd in (
             (["ls"], None),
@@ -128,7 +127,7 @@ async def test_a_session_answer_covers_the_same_program_and_folder_only(
 async def test_paths_that_must_be_asked_about_are_declared(
     services: CommandServices, arguments: dict[str, object], path: str, mark: str
 ) -> None:
-    root = Path(services.root)
+    root = Path(services.ground().root)
     (root / ".env").write_text("SECRET=1")
     (root / "link").symlink_to("/etc/hostname")
     targets = run_command_tool(services).targets(arguments)  # type: ignore[arg-type]
@@ -167,7 +166,7 @@ async def test_a_program_that_is_not_there_is_an_error_with_its_name(services: C
 async def test_the_end_of_a_command_is_explained(
     services: CommandServices, asked: Asked, command: str, said: str
 ) -> None:
-    (Path(services.root) / "plain").write_text("x")
+    (Path(services.ground().root) / "plain").write_text("x")
     async with make_run(toolset(services), asker=asked) as run:
         result = await run.call("shell.run", {"command": command})
     assert result.reason is None
@@ -212,7 +211,7 @@ async def test_a_command_that_leaves_nothing_behind_is_not_said_to(services: Com
     sandbox = Sandbox(Mode.AUTO)
 
     def confine(executable: str, cwd: str) -> Confinement | None:
-        return sandbox.confine(executable, cwd, Bounds.of([services.root]))
+        return sandbox.confine(executable, cwd, Bounds.of([services.ground().root]))
 
     for confined in (services, replace(services, confine=confine)):
         async with make_run(toolset(confined), asker=asked) as run:
@@ -249,7 +248,7 @@ async def test_a_required_sandbox_that_is_missing_refuses_the_command(services: 
     async with make_run(toolset(replace(services, confine=none)), asker=asked) as run:
         result = await run.call("shell.run", {"command": "touch x"})
     assert (result.reason, result.text) == (Reason.UNSUPPORTED_CAPABILITY, "there is no sandbox; install one")
-    assert not (Path(services.root) / "x").exists()
+    assert not (Path(services.ground().root) / "x").exists()
 
 
 async def test_a_background_process_is_started_read_written_listed_and_killed(

@@ -22,7 +22,7 @@ from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
 from toolcrib.policy.commands import CommandRules, decide_commands
 from toolcrib.ports import Artifact, Artifacts
 from toolcrib.toolsets import Services
-from toolcrib.toolsets.shell import Background, CommandServices, run_command_tool
+from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.context import ToolContext
 from toolcrib.values.process import Confinement
@@ -99,19 +99,10 @@ class Hands:
 
     def _commands(self) -> CommandServices:
         tools = self.settings.tools
-        root = self.default.project.root
-        grounds = (root, *(mount.root for mount in self.default.mounts.values()))
-        rules = self.default.rules
         return CommandServices(
             processes=self.processes,
             background=self.background,
-            places=HostPlaces(
-                roots=(root, *map(os.path.realpath, map(str, tools.allowed_write_roots))),
-                readable=grounds,
-                sensitive=rules.is_sensitive,
-                protected=rules.is_protected,
-            ),
-            root=root,
+            ground=self._ground,
             environment=command_environment(os.environ, tools.env_allowlist),
             confine=self._confine,
             keep=self._keep,
@@ -119,8 +110,21 @@ class Hands:
             kept=tools.max_artifact_bytes,
         )
 
+    def _ground(self) -> Ground:
+        """Where commands of the current run work: its project, its mounts, and the roots of the configuration."""
+        here = self.current.get()
+        mounts, rules = here.mounts.values(), here.rules
+        further = map(os.path.realpath, map(str, self.settings.tools.allowed_write_roots))
+        places = HostPlaces(
+            roots=(*(mount.root for mount in mounts if mount.access is Access.WRITE), *further),
+            readable=tuple(mount.root for mount in mounts),
+            sensitive=rules.is_sensitive,
+            protected=rules.is_protected,
+        )
+        return Ground(here.project.root, places)
+
     def _confine(self, executable: str, cwd: str) -> Confinement | None:
-        tools, mounts = self.settings.tools, self.default.mounts.values()
+        tools, mounts = self.settings.tools, self.current.get().mounts.values()
         writable = [mount.root for mount in mounts if mount.access is Access.WRITE]
         bounds = Bounds.of(
             [*writable, *map(str, tools.allowed_write_roots)],

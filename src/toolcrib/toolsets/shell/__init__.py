@@ -5,7 +5,7 @@ Every call declares what it would run, and which sensitive, protected or outside
 
 from toolcrib.toolsets.shell.background import Background
 from toolcrib.toolsets.shell.run_command import run_command_tool
-from toolcrib.toolsets.shell.services import CommandServices
+from toolcrib.toolsets.shell.services import CommandServices, Ground
 from toolcrib.toolsets.shell.tools import toolset
 
-__all__ = ["Background", "CommandServices", "run_command_tool", "toolset"]
+__all__ = ["Background", "CommandServices", "Ground", "run_command_tool", "toolset"]

@@ -48,14 +48,21 @@ def unconfined(executable: str, cwd: str) -> Confinement | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where commands of the run that is being served work: the folder they start in, and what other paths mean."""
+
+    root: str
+    places: Places
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandServices:
-    """`root` is where commands run unless they say otherwise; `environment` is all they see of ours."""
+    """`ground` gives that of the run being served; `environment` is all that commands see of ours."""
 
     processes: Processes
     background: Background
-    places: Places
-    root: str
+    ground: Callable[[], Ground]
     environment: Mapping[str, str]
     confine: Confine = unconfined
     keep: Keep | None = None

@@ -46,11 +46,11 @@ def command_of(targets: Sequence[Target]) -> CommandTarget:
 def working_folder(services: CommandServices, given: Json) -> str:
     """The folder a command runs in: the project, or a folder named from there."""
     if given is None or given == "":
-        return services.root
+        return services.ground().root
     text = str(given)
     if "\0" in text:
         raise Refusal(Reason.VALIDATION_ERROR, "cwd holds a NUL character")
-    return os.path.normpath(os.path.join(services.root, text))
+    return os.path.normpath(os.path.join(services.ground().root, text))
 
 
 def find_command(
@@ -65,13 +65,13 @@ def find_command(
     if found is None:
         return Command(words, None, usual, None, Whence.NOWHERE, cwd, globs)
     real = os.path.realpath(found)
-    inside = services.places.is_workspace(found) or services.places.is_workspace(real)
+    inside = services.ground().places.is_workspace(found) or services.ground().places.is_workspace(real)
     return Command(words, found, usual, real, Whence.WORKSPACE if inside else Whence.SYSTEM, cwd, globs)
 
 
 def _with_places(services: CommandServices, target: CommandTarget, cwd: str) -> Sequence[Target]:
     found: dict[str, Target] = {}
-    if (outside := services.places.working(cwd)) is not None:
+    if (outside := services.ground().places.working(cwd)) is not None:
         found[outside.value] = outside
     for command in target.commands:
         for place in _places(services, command):
@@ -81,7 +81,7 @@ def _with_places(services: CommandServices, target: CommandTarget, cwd: str) -> 
 
 def _places(services: CommandServices, command: Command) -> Iterator[Target]:
     """Marked paths that a command names. Where its flags are not understood, every word is looked at for secrets."""
-    places, reading = services.places, read_command(command)
+    places, reading = services.ground().places, read_command(command)
     for path in reading.writes:
         if (target := places.writing(path, command.cwd)) is not None:
             yield target
