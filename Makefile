@@ -6,7 +6,7 @@ PEERS := $(basename $(notdir $(wildcard bench/peers/requirements/*.in)))
 # pyright's launcher otherwise asks the registry for a newer version at each run.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help setup system check format run test test-all bench peers pins clean
+.PHONY: help setup system check format run test test-all bench bench-dialects bench-search peers pins clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -36,8 +36,17 @@ test: system check  ## check, then every test that is not marked slow
 test-all: system check  ## check, then every test, the slow suites included
 	$(BIN)/python -m pytest
 
-bench: setup peers  ## measure against raw calls and the peers, interleaved
-	$(BIN)/python bench/run.py
+bench: setup peers  ## measure against raw calls and the peers, interleaved; then files and commands
+	@$(BIN)/python bench/run.py; missed=$$?; \
+	for part in open window search; do $(BIN)/python bench/files.py $$part; done; \
+	for part in spawn output; do $(BIN)/python bench/commands.py $$part; done; \
+	exit $$missed
+
+bench-dialects: setup  ## measure every text format: rates, linearity, memory
+	$(BIN)/python bench/dialects/measure.py
+
+bench-search: setup peers  ## measure tool search on real tools and requests, beside the peers
+	$(BIN)/python -m bench.search
 
 peers: $(PEERS:%=.bench/%)  ## make one environment for each benchmark peer
 

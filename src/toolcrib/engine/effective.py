@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolcrib.catalog.registry import Checks, Registry, Snapshot
 from toolcrib.catalog.validate import arguments_of, refusal_of
@@ -40,6 +40,10 @@ class Slot:
     lane: Lane
     write_ahead: bool
     judge: Judge | None = None
+    fingerprint: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fingerprint = self.tool.fingerprint
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
         """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""

@@ -37,7 +37,7 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
         "name": tool.spec.name,
         "arguments": shown,
         "effect": invocation.effect,
-        "fingerprint": tool.fingerprint,
+        "fingerprint": slot.fingerprint,
         "permit": permit.verdict_by,
     }
     if found:

@@ -52,6 +52,10 @@ SUBSET = Profile(
 )
 
 
+_IN_ORDER = sorted(_ALTERNATIVES)
+_SAID_OTHERWISE = _NOT_ON_TOP | _ALTERNATIVES
+
+
 def convert(tool: str, schema: JsonObject, profile: Profile) -> tuple[JsonObject, list[Change]]:
     """The schema for a provider, and what was changed to get it."""
     conversion = _Conversion(tool, schema, profile)
@@ -71,16 +75,16 @@ class _Conversion:
         """Providers want a plain object on top: alternatives there become one object with all their members."""
         schema = self._resolved(self._whole, "$")
         branches = [
-            self._resolved(branch, "$") for key in sorted(_ALTERNATIVES) for branch in _objects(schema.get(key))
+            self._resolved(branch, "$") for key in _IN_ORDER if key in schema for branch in _objects(schema[key])
         ]
         if branches:
             self._note("$", "alternatives of the whole object are merged; the call is still checked against them")
         properties: dict[str, Json] = dict(_object(schema.get("properties")))
         for branch in branches:
             properties |= _object(branch.get("properties"))
-        for key in sorted(_NOT_ON_TOP & set(schema)):
+        for key in sorted(_NOT_ON_TOP & schema.keys()):
             self._note("$", f"{key!r} cannot be said of the whole object; the call is still checked against it")
-        plain = {key: value for key, value in schema.items() if key not in _NOT_ON_TOP | _ALTERNATIVES}
+        plain = {key: value for key, value in schema.items() if key not in _SAID_OTHERWISE}
         return {**plain, "type": "object", "properties": properties}
 
     def node(self, schema: Json, path: str, depth: int) -> JsonObject:
@@ -102,7 +106,7 @@ class _Conversion:
             return {name: self.node(item, f"{path}.{name}", depth + 1) for name, item in _object(value).items()}
         if key in ("anyOf", "oneOf", "allOf", "prefixItems"):
             return [self.node(item, f"{path}.{key}", depth + 1) for item in _objects(value)]
-        if isinstance(value, Mapping) and key in ("items", "additionalProperties", "not", "contains"):
+        if key in ("items", "additionalProperties", "not", "contains") and isinstance(value, Mapping):
             return self.node(value, f"{path}[]", depth + 1)
         return value
 
