@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.engine.redact import FAILED, MARKER, Redactor
+from toolcrib.engine.redact import FAILED, Redactor
 from toolcrib.engine.secrets import rules
 from toolcrib.values.json import Json
+from toolcrib.values.marker import MARKER
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolCallBlock, ToolResultBlock
 

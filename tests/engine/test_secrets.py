@@ -11,7 +11,8 @@ import string
 
 import pytest
 
-from toolcrib.engine.redact import MARKER, Redactor
+from toolcrib.engine.redact import Redactor
+from toolcrib.values.marker import MARKER
 
 _random = random.Random(20)
 _LETTERS = string.ascii_letters + string.digits

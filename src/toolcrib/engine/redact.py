@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
@@ -18,7 +17,6 @@ from toolcrib.engine.secrets.values import Style, is_secret
 from toolcrib.values.json import Json
 from toolcrib.values.result import ArtifactRef, Block, JsonBlock, Text, ToolCallBlock, ToolResultBlock
 
-MARKER = re.compile(r"\[REDACTED:[a-z0-9_]+\]")
 FAILED = "[REDACTED:redaction_failed]"
 _LONG = 4096  # in a longer text the sources themselves are as quick to see that there is nothing
 _HARMLESS = frozenset({int, float, bool, type(None)})

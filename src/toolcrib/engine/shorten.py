@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from toolcrib.values.marker import MARKER_START
+
 _NEAR = 200  # a line end this near is where to cut
 _FAR = 64  # a cluster of characters longer than this may be parted
 _VIRAMA = 9  # the combining class of marks that join a letter to the next
-_MARKER = "[REDACTED:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _line_start(text: str, number: int) -> int:
 
 def _boundary(text: str, at: int, step: int) -> int:
     """The nearest place in that direction where a cut parts neither a character as it is read nor a marker."""
-    marker = text.rfind(_MARKER, max(0, at - _FAR), at + len(_MARKER) - 1)
+    marker = text.rfind(MARKER_START, max(0, at - _FAR), at + len(MARKER_START) - 1)
     if 0 <= marker < at and (close := text.find("]", marker, marker + _FAR)) >= at:
         at = marker if step < 0 else close + 1
     for moved in range(_FAR):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json
+from toolcrib.values.marker import MARKER
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
@@ -18,7 +18,6 @@ from toolcrib.workspace.workspace import View, Workspace
 
 Declare = Callable[[Arguments], Sequence[Target]]
 Here = Callable[[], Workspace]
-_REDACTED = re.compile(r"\[REDACTED:[a-z0-9_]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def spots(context: ToolContext) -> tuple[Spot, ...]:
 def refuse_redacted(*texts: str) -> None:
     """A marker that stands for a secret must not end up in a file: the secret itself would be lost."""
     for text in texts:
-        if found := _REDACTED.search(text):
+        if found := MARKER.search(text):
             message = (
                 f"the text contains {found[0]}, which stands for a secret that was hidden from you; writing it would "
                 "destroy the secret. Edit around it, so that the marker is not part of the new text"
