@@ -7,6 +7,8 @@ import signal
 import time
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+FIRST_PAUSE, LONGEST_PAUSE = 0.0002, 0.005
+"""What was killed is mostly gone in a fraction of a millisecond; what is not is not worth looking for all the time."""
 SHORT_NAME = 15
 """As many letters of a program's name as the kernel keeps."""
 
@@ -40,17 +42,20 @@ def memory(pids: list[int]) -> int:
 
 def kill_descendants(deadline: float) -> int:
     """Kill and reap until none is left or the deadline passes; gives how many are still there."""
+    pause = FIRST_PAUSE
     while True:
         alive = descendants()
         for pid in alive:
             _kill(pid)
         if _reap_all() or time.monotonic() > deadline:
             return len(descendants())
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(pause * 2, LONGEST_PAUSE)
 
 
 def kill_namespace(deadline: float) -> None:
     """As the first process of a namespace: kill everything else in it."""
+    pause = FIRST_PAUSE
     while True:
         try:
             os.kill(-1, signal.SIGKILL)
@@ -58,7 +63,8 @@ def kill_namespace(deadline: float) -> None:
             return
         if _reap_all() or time.monotonic() > deadline:
             return
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(pause * 2, LONGEST_PAUSE)
 
 
 def _children(pid: int | str) -> list[int]:
