@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
 from toolcrib.values.result import Text, ToolReturn
+from toolcrib.values.words import counted
 from toolcrib.workspace.lines import Window
 from toolcrib.workspace.patterns import is_instructions
 from toolcrib.workspace.search import Hit, Searched, Verified
@@ -54,7 +55,12 @@ def fact_answer(text: str, facts: JsonObject) -> ToolReturn:
 
 def listing_answer(shown: str, entries: Sequence[Entry], more: bool, total: int | None, hidden: int) -> ToolReturn:
     """Entries one per line, then how many there are and what was left out."""
-    notes = [f"{len(entries)}{f' of {total}' if more and total is not None else ''} entries in {shown}"]
+    seen = (
+        f"{len(entries)} of {total:,} entries"
+        if more and total is not None
+        else counted(len(entries), "entry", "entries")
+    )
+    notes = [f"{seen} in {shown}"]
     if more:
         notes.append("there are more: raise limit, or list a folder further down")
     if hidden:
@@ -74,7 +80,11 @@ def search_answer(shown: str, verified: Verified, found: Searched) -> ToolReturn
     hits = verified.hits
     matches = sum(hit.match for hit in hits)
     files = len({hit.path for hit in hits})
-    notes = [f"{matches} matches in {files} files below {shown}" if matches else f"no match below {shown}"]
+    notes = [
+        f"{counted(matches, 'match', 'matches')} in {counted(files, 'file')} below {shown}"
+        if matches
+        else f"no match below {shown}"
+    ]
     if found.truncated:
         notes.append("there are more: narrow the query, path or glob")
     if found.timed_out:

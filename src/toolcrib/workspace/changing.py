@@ -8,6 +8,7 @@ from functools import partial
 
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
+from toolcrib.values.words import counted
 from toolcrib.workspace.answers import fact_answer
 from toolcrib.workspace.arguments import refuse_redacted
 from toolcrib.workspace.changes import KEPT_BYTES, Changes, Held, hold
@@ -128,7 +129,9 @@ def _written(verb: str, spot: Spot, content: str, digest: str) -> ToolReturn:
     lines = content.count("\n") + (1 if content and not content.endswith("\n") else 0)
     size = len(content.encode())
     facts = {"path": spot.shown, "action": verb, "bytes": size, "lines": lines, "content_hash": digest}
-    return fact_answer(f"{verb} {spot.shown}: {lines} lines, {size:,} bytes; content_hash {digest}", facts)
+    return fact_answer(
+        f"{verb} {spot.shown}: {counted(lines, 'line')}, {counted(size, 'byte')}; content_hash {digest}", facts
+    )
 
 
 def _first_old(patch: Patch) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from toolcrib.values.words import counted
 from toolcrib.workspace.lexical import printable
 from toolcrib.workspace.patterns import PathRules, Secrets
 from toolcrib.workspace.spots import Kind, kind_of
@@ -31,7 +32,7 @@ class Entry:
     def line(self) -> str:
         """As a person and a model read it: a slash after folders, an arrow after links."""
         mark = {Kind.FOLDER: "/", Kind.FILE: "", Kind.LINK: " ->"}.get(self.kind, f" ({self.kind})")
-        size = f"  {self.size:,} bytes" if self.kind is Kind.FILE and self.size is not None else ""
+        size = f"  {counted(self.size, 'byte')}" if self.kind is Kind.FILE and self.size is not None else ""
         return f"{self.path}{mark}{size}"
 
 

@@ -12,6 +12,7 @@ from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
+from toolcrib.values.words import counted
 from toolcrib.workspace.answers import fact_answer, search_answer
 from toolcrib.workspace.arguments import Between, declares_search, secrets_of, spots, with_glob
 from toolcrib.workspace.lexical import shown
@@ -91,7 +92,7 @@ def add_glob(build: ToolsetBuilder, services: Services) -> None:
         _, rest = _split(pattern, path)
         entries, walk, more = await walk_folder(here(), spot, limit, rest, secrets_of(context))
         paths = [f"{spot.shown}/{entry.path}" for entry in entries]
-        notes = [f"{len(paths)} paths fit {pattern}"]
+        notes = [f"{counted(len(paths), 'path fits', 'paths fit')} {pattern}"]
         notes += ["there are more: narrow the pattern"] if more else []
         notes += [f"{walk.hidden} sensitive folders were not entered"] if walk.hidden else []
         facts = {"count": len(paths), "truncated": more, "sensitive_not_entered": walk.hidden}
