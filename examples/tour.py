@@ -83,7 +83,9 @@ async def set_clock() -> None:
 async def tour(home: Path) -> None:
     tools = [read_note, export, write_note, wipe, wait, set_clock]
     rules = [{"tool": "clock.set", "verdict": "deny", "because": "time is not ours to change"}]
-    async with Toolcrib.open(home=home, tools=tools, asker=ask, config={"policy": {"rules": rules}}) as crib:
+    async with Toolcrib.open(
+        home=home, tools=tools, asker=ask, config={"toolsets": [], "policy": {"rules": rules}}
+    ) as crib:
         async with crib.run() as run:
             print(f"{len(run.tools)} tools on the counter: {', '.join(run.tools)}\n")
             for number, (title, calls) in enumerate(STEPS, 1):
