@@ -45,3 +45,11 @@ def test_every_link_between_pages_leads_somewhere() -> None:
         if not (page.parent / link).exists()
     ]
     assert broken == []
+
+
+def test_the_tour_walks_through_a_whole_session(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "tour.py"), str(tmp_path / "home")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "chain intact: True" in done.stdout
+    assert "ghp_" not in done.stdout
