@@ -274,12 +274,12 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 def open_store(settings: Config, clock: Clock) -> Store:
     """The store the configuration names; its folders are made when they are missing."""
-    from toolcrib.stores.sqlite import Durability, SqliteStore
+    from toolcrib.stores.sqlite import SqliteStore
 
     make_private(settings.home.root)
     return SqliteStore.open(
         settings.home.database,
-        durability=Durability(settings.store.durability.value),
+        durability=settings.store.durability,
         clock=clock,
         artifacts_dir=settings.home.artifacts,
         patience=settings.store.busy_timeout_ms / 1000,

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from toolcrib.engine.redact import Redactor
 
 GROUP = "toolcrib.toolsets"
-CHUNK = 1 << 16
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from toolcrib.config.records import (
 )
 from toolcrib.policy.limits import Rate
 from toolcrib.policy.rules import Rule
+from toolcrib.values.durability import Durability
 from toolcrib.values.schema import Profile
 
 if TYPE_CHECKING:
@@ -43,13 +44,6 @@ HOST = text(
     "a host in lower case, such as 'api.example.com', '*.example.com' or 'localhost:8080'",
     r"\*|(?:(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?",
 )
-
-
-class Durability(StrEnum):
-    """When a commit counts: after the operating system has it, or after the disk has it."""
-
-    NORMAL = "normal"
-    FULL = "full"
 
 
 class Enforcement(StrEnum):

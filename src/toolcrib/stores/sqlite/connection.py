@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from enum import StrEnum
 from pathlib import Path
 
+from toolcrib.values.durability import Durability
 from toolcrib.values.refusal import StoreError
 
 _PRIMARY = 0xFF
@@ -13,13 +13,6 @@ _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 _PASSING = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-
-
-class Durability(StrEnum):
-    """What an acknowledged commit survives: the death of the process, or also the loss of power."""
-
-    NORMAL = "normal"
-    FULL = "full"
 
 
 def connect_writer(path: Path, durability: Durability) -> sqlite3.Connection:
