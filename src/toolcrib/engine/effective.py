@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from toolcrib.catalog.registry import Checks, Registry, Snapshot
 from toolcrib.catalog.validate import arguments_of, refusal_of
 from toolcrib.policy.limits import Bucket, Rate
-from toolcrib.policy.rules import SHIPPED, Policy, compile_pattern, decide_targets
+from toolcrib.policy.rules import HERE, Policy, Situation, compile_pattern
+from toolcrib.policy.ruling import NO_MARKS, Ruling
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookEvent
 from toolcrib.values.call import Invocation, ToolCall
@@ -32,7 +33,7 @@ class Slot:
 
     tool: Tool
     checks: Checks
-    decision: Decision
+    ruling: Ruling
     before: tuple[Hook, ...]
     after: tuple[Hook, ...]
     timeout: float
@@ -40,10 +41,17 @@ class Slot:
     lane: Lane
     write_ahead: bool
     judge: Judge | None = None
+    reading: Ruling | None = None
+    """The rules for calls in the tool's read form."""
     fingerprint: str = field(init=False)
+    decision: Decision = field(init=False)
+    is_plain: bool = field(init=False)
+    """Whether a call that touches nothing always gets the same decision."""
 
     def __post_init__(self) -> None:
         self.fingerprint = self.tool.fingerprint
+        self.decision = self.ruling.fixed
+        self.is_plain = self.ruling.is_fixed and self.reading is None and self.tool.needs_approval is None
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
         """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""
@@ -58,28 +66,33 @@ class Slot:
         targets = () if tool.targets is no_targets else tuple(tool.targets(arguments))
         return Invocation(call, call_id, tool, arguments, effect, targets)
 
-    def decide(self, invocation: Invocation) -> Decision:
-        """The whole decision for one call: the compiled part, what the targets add, what the tool itself asks for."""
-        decision = self.decision
-        tool = self.tool
-        if not invocation.targets and tool.needs_approval is None and not invocation.call.repaired:
-            return decision
-        if invocation.targets:
-            decision = self._touching(decision, invocation.targets)
+    def decide(self, invocation: Invocation, marks: Set[str] = NO_MARKS) -> Decision:
+        """The whole decision for one call, in the run that has these marks."""
+        if self.is_plain and not invocation.targets and not marks and not invocation.call.repaired:
+            return self.decision
+        ruling = self.ruling
+        if self.reading is not None and invocation.effect is Effect.READ:
+            ruling = self.reading
+        return self._decided(ruling, self.judge, invocation, marks)
+
+    def decide_now(
+        self, policy: Policy, situation: Situation, judge: Judge | None, invocation: Invocation, marks: Set[str]
+    ) -> Decision:
+        """The same under rules that changed since the run began."""
+        ruling = policy.ruling(self.tool.spec, situation, invocation.effect)
+        return self._decided(ruling, judge, invocation, marks)
+
+    def _decided(self, ruling: Ruling, judge: Judge | None, invocation: Invocation, marks: Set[str]) -> Decision:
+        """Rules, then what the tool itself asks for, then what is owed to a call that was mended."""
+        tool, targets = self.tool, invocation.targets
+        judged = judge(targets) if judge is not None and targets else None
+        decision = ruling.decide(invocation.arguments, targets, marks, judged)
         if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):
             decision = decision.at_least(Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval"))
         if invocation.call.repaired and invocation.effect is Effect.WRITE:
             repaired = "the call was repaired from broken JSON"
             decision = decision.at_least(Decision(Verdict.ASK, "default", "shipped", repaired))
         return decision
-
-    def _touching(self, decision: Decision, targets: Sequence[Target]) -> Decision:
-        """What the touched things make of a decision: a command rule stands in for the default, a mark always asks."""
-        if self.judge is not None and (judged := self.judge(targets)) is not None:
-            outright = judged.verdict is Verdict.ALLOW and decision.layer == SHIPPED
-            decision = judged if outright else decision.at_least(judged)
-        marked = decide_targets(targets)
-        return decision if marked is None else decision.at_least(marked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +107,7 @@ class Terms:
     buckets: dict[tuple[str, str], Bucket]
     now: Callable[[], float]
     judge: Judge | None = None
+    situation: Situation = HERE
 
 
 class EffectiveSet:
@@ -216,7 +230,7 @@ class EffectiveSet:
         return Slot(
             tool=tool,
             checks=self._registry.checks(tool),
-            decision=terms.policy.decide(spec),
+            ruling=terms.policy.ruling(spec, terms.situation),
             before=tuple(hook for hook in hooks if hook.event is HookEvent.PRE_TOOL_USE),
             after=tuple(hook for hook in hooks if hook.event is HookEvent.POST_TOOL_USE),
             timeout=min(spec.timeout or terms.default_timeout, terms.max_timeout),
@@ -224,6 +238,7 @@ class EffectiveSet:
             lane=spec.lane,
             write_ahead=write_ahead,
             judge=terms.judge,
+            reading=terms.policy.ruling(spec, terms.situation, Effect.READ) if spec.read_form is not None else None,
         )
 
     def _buckets(self, name: str) -> tuple[Bucket, ...]:

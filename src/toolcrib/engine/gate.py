@@ -37,17 +37,23 @@ class Gate:
         """A permit for what policy allows outright; None for everything that needs a closer look."""
         if run.runtime.policy is not run.tools.terms.policy:
             return None
-        decision = slot.decide(invocation)
-        return Permit(invocation, decision.cite) if decision.verdict is Verdict.ALLOW and flight.ask is None else None
+        decision = slot.decide(invocation, run.marks)
+        if decision.verdict is not Verdict.ALLOW or flight.ask is not None or decision.notice:
+            return None
+        return Permit(invocation, decision.cite)
 
     async def permit(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit:
         """Leave to execute, or a Refusal that cites the rule."""
-        decision = slot.decide(invocation)
-        if run.runtime.policy is not run.tools.terms.policy:
-            decision = decision.at_least(run.runtime.policy.decide(slot.tool.spec))
+        decision = slot.decide(invocation, run.marks)
+        runtime, terms = run.runtime, run.tools.terms
+        if runtime.policy is not terms.policy:
+            now = slot.decide_now(runtime.policy, terms.situation, runtime.judge, invocation, run.marks)
+            decision = decision.at_least(now)
         if flight.ask is not None:
             decision = decision.at_least(flight.ask)
         if decision.verdict is Verdict.ALLOW:
+            if decision.notice:
+                run.note(EventType.NOTE, invocation.call_id, notice_of(invocation, decision), Level.NOTICE)
             return Permit(invocation, decision.cite)
         if decision.verdict is Verdict.DENY:
             raise denial(invocation, decision)
@@ -124,6 +130,11 @@ def denial(invocation: Invocation, decision: Decision, why: str | None = None) -
         message = f"{invocation.tool.name} was not permitted: {why or decision.because}. {way_out}"
     details = {"rule": decision.rule, "layer": decision.layer, "because": decision.because}
     return Refusal(Reason.PERMISSION_DENIED, f"{message} [rule: {decision.cite}]", details)
+
+
+def notice_of(invocation: Invocation, decision: Decision) -> JsonObject:
+    """What is recorded of a call that a rule allows but wants to be told about."""
+    return {"notice": decision.notice, "tool": invocation.tool.name, "rule": decision.rule, "layer": decision.layer}
 
 
 def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run, timeout: float) -> PermissionRequest:

@@ -54,6 +54,8 @@ class Run:
     aborted: str | None = None
     end_reason: str = "completed"
     calls: int = 0
+    marks: set[str] = field(default_factory=set[str])
+    """What this run has done that rules may ask about: `read_sensitive`, `read_untrusted`."""
     flights: set[Flight] = field(default_factory=set[Flight])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
 
@@ -243,7 +245,7 @@ class Run:
         return Run(
             self.runtime, self.origin, self.ownership, self.tools, self.gate, lane, self.mode, self.workspace,
             place=self.place, parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self,
-            flights=self.flights,
+            marks=self.marks, flights=self.flights,
         )  # fmt: skip
 
     def _remember(self, call_id: str) -> None:

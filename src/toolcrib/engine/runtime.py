@@ -25,7 +25,7 @@ from toolcrib.engine.live import Live
 from toolcrib.engine.recover import recover
 from toolcrib.engine.run import Run
 from toolcrib.policy.limits import Bucket, Rate
-from toolcrib.policy.rules import Policy
+from toolcrib.policy.rules import Policy, Situation
 from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
@@ -119,7 +119,7 @@ class Runtime:
         if known is not None and known.terms.policy.generation == self.policy.generation:
             fresh = known.following(snapshot)
         else:
-            fresh = EffectiveSet.compile(self.registry, snapshot, self._screens(wish), self._terms())
+            fresh = EffectiveSet.compile(self.registry, snapshot, self._screens(wish), self._terms(wish))
         self._sets.pop(wish, None)
         self._sets[wish] = fresh
         if len(self._sets) > CACHED_SETS:
@@ -141,7 +141,7 @@ class Runtime:
             screens.append(allowed_screen(sorted(wish.allowed_tools)))
         return tuple(screens)
 
-    def _terms(self) -> Terms:
+    def _terms(self, wish: Wish) -> Terms:
         return Terms(
             self.policy,
             self.hooks,
@@ -151,4 +151,5 @@ class Runtime:
             self.buckets,
             self.clock.monotonic,
             self.judge,
+            Situation(agent=wish.agent_id, mode=wish.mode),
         )

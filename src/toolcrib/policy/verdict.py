@@ -16,6 +16,7 @@ class Verdict(IntEnum):
 
 _WORDS = {
     "allow": Verdict.ALLOW,
+    "notify": Verdict.ALLOW,
     "preapproved": Verdict.ALLOW,
     "ask": Verdict.ASK,
     "deny": Verdict.DENY,
@@ -40,6 +41,8 @@ class Decision:
     layer: str
     because: str
     deny_message: str = ""
+    notice: str = ""
+    """What is recorded at level notice when the call is allowed; empty for nothing."""
     cite: str = field(init=False, compare=False)
     """The rule as messages and records name it."""
 

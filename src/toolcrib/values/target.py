@@ -23,3 +23,8 @@ class Target:
     value: str
     scope: str = ""
     marks: frozenset[str] = frozenset()
+
+    @property
+    def also(self) -> str:
+        """Another name that rules may know it by, such as the virtual path of a file; empty when it has none."""
+        return ""

@@ -117,6 +117,12 @@ class PathTarget(Target):
 
     spot: Spot | None = None
 
+    @property
+    def also(self) -> str:
+        """The virtual path, for what lies below a mount."""
+        spot = self.spot
+        return "" if spot is None or spot.mount.name == "/" else spot.mount.virtual_path(spot.parts)
+
 
 def spot_of(target: Target) -> Spot:
     """The spot that a declared path target carries."""

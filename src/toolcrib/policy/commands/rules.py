@@ -19,7 +19,7 @@ from toolcrib.policy.commands.profile import Value
 from toolcrib.policy.commands.profiles import PROFILES
 from toolcrib.policy.commands.reading import read_command
 from toolcrib.policy.commands.words import hidden_character, read_line
-from toolcrib.policy.rules import Layer
+from toolcrib.policy.layers import Layer
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.refusal import ConfigError
 

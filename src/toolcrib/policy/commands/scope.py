@@ -6,12 +6,29 @@ import shlex
 
 from toolcrib.policy.commands.command import NEVER, Command, CommandTarget, Whence, names_of, runs_others
 from toolcrib.policy.commands.reading import read_command
-from toolcrib.values.target import TargetKind
+from toolcrib.policy.commands.words import Segment, read_line
+from toolcrib.values.target import Target, TargetKind
 
 
 def command_target(text: str, commands: tuple[Command, ...], trouble: str = "") -> CommandTarget:
     """Declare a command line as one target, with the scope that an answer for the session would have."""
     return CommandTarget(TargetKind.COMMAND, text, scope_of(commands, trouble), frozenset(), commands, trouble)
+
+
+def as_command_target(target: Target) -> CommandTarget:
+    """A target of the kind command that was declared as mere text, read as a line; its programs are nowhere."""
+    if isinstance(target, CommandTarget):
+        return target
+    line = read_line(target.value)
+    commands = tuple(Command(part.words, None, None, None, Whence.NOWHERE, "/", part.globs) for part in line.segments)
+    return CommandTarget(target.kind, target.value, "", target.marks, commands, line.trouble)
+
+
+def example_target(text: str) -> CommandTarget:
+    """The target of a command in an example: its programs are taken to be those of the system."""
+    line = read_line(text)
+    commands = tuple(_system_command(part) for part in line.segments)
+    return CommandTarget(TargetKind.COMMAND, text, "", frozenset(), commands, line.trouble)
 
 
 def scope_of(commands: tuple[Command, ...], trouble: str) -> str:
@@ -34,3 +51,10 @@ def _scope(command: Command) -> str:
     if reading.trouble:
         return ""
     return f"{place} does={' '.join(reading.beyond)}" if reading.beyond else place
+
+
+def _system_command(segment: Segment) -> Command:
+    name = segment.words[0]
+    usual = f"/usr/bin/{name.rsplit('/', 1)[-1]}"
+    found = name if "/" in name else usual
+    return Command(segment.words, found, usual, found, Whence.SYSTEM, "/", segment.globs)
