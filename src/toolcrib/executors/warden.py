@@ -7,6 +7,7 @@ abandons, and ends with all of it. It imports the standard library only, so that
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -43,6 +44,7 @@ def main(server: socket.socket) -> None:
     poll = select.poll()
     poll.register(taken, select.POLLIN)
     poll.register(server, 0)  # only to hear that the other side is gone
+    gc.freeze()  # what is never looked at again is never copied for a keeper
     for _ in range(SPARES):
         os.write(takes, b"+")
     while True:
@@ -68,9 +70,8 @@ def _keep(server: socket.socket, takes: int, alone: bool) -> NoReturn:
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)  # recv_fds cannot ask for that itself
         if word:
-            with os.fdopen(descriptors[0], "rb") as question:
-                question.seek(0)
-                request = cast("dict[str, Json]", json.load(question))
+            request = cast("dict[str, Json]", json.loads(os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0)))
+            os.close(descriptors[0])
             keeper = _Keeper(request, descriptors, alone, group)
             keeper.start()
             os.write(takes, b"+")  # only now is there time to make the next keeper

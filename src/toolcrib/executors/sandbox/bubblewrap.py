@@ -16,7 +16,6 @@ from toolcrib.values.process import Confinement
 PROBE_SECONDS = 5
 # Without dropping all capabilities a command that runs as root remounts its way out.
 BASE = ("--die-with-parent", "--new-session", "--unshare-all", "--cap-drop", "ALL")
-KERNEL_SETTINGS = ("/proc/sys", "/proc/sysrq-trigger")
 NO_NESTING = ("--unshare-user", "--disable-userns")
 
 
@@ -101,8 +100,9 @@ def _mounts(bounds: Bounds, etc: str) -> list[str]:
     for path in system_folders():
         words += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     # bubblewrap leaves the kernel's settings writable, and for root they are: core_pattern alone is a way out.
-    words += ["--proc", "/proc", *(word for path in KERNEL_SETTINGS for word in ("--ro-bind-try", path, path))]
-    words += ["--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"]
+    words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
+    # The root is a file system in memory already: two more of the kind would only cost time.
+    words += ["--perms", "1777", "--dir", "/tmp", "--dir", "/run"]
     # Outer folders first: what is mounted later lies on top of what was mounted before.
     for path, kind in sorted(_bound(bounds)):
         words += ["--tmpfs", path] if kind == "--tmpfs" else [kind, path, path]
