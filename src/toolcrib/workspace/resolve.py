@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from dataclasses import dataclass
 
 from toolcrib.values.refusal import Reason, Refusal
@@ -38,21 +39,27 @@ class Opener:
     def open(self, folder: int, parts: tuple[str, ...], flags: int) -> int:
         if self._openat2 is not None:
             return self._openat2(folder, "/".join(parts).encode("utf-8", "surrogateescape") or b".", flags)
-        return _step_by_step(folder, parts, flags | os.O_CLOEXEC)
+        return _open_last(folder, parts, flags | os.O_CLOEXEC)
+
+    def look(self, folder: int, parts: tuple[str, ...]) -> os.stat_result:
+        """What stands at an exact path; a link there is an error too."""
+        if self._openat2 is None:
+            return _look_at_last(folder, parts)
+        descriptor = self.open(folder, parts, os.O_PATH)
+        try:
+            return os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def find(opener: Opener, root: int, mount: Mount, parts: tuple[str, ...], shown: str) -> Spot:
     """Look at what a path names; changes nothing and opens nothing for reading."""
     try:
-        descriptor = opener.open(root, parts, os.O_PATH)
+        status = opener.look(root, parts)
     except OSError as error:
         if error.errno not in _DETOUR:
             raise
         return _Walk(root, mount, shown).follow(parts)
-    try:
-        status = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
     return _spot(mount, parts, status, shown)
 
 
@@ -77,18 +84,42 @@ def _spot(mount: Mount, parts: tuple[str, ...], status: os.stat_result, shown: s
     return Spot(mount, parts, identity, 0, None, 1 if identity.kind is Kind.FOLDER else status.st_nlink, shown)
 
 
-def _step_by_step(root: int, parts: tuple[str, ...], flags: int) -> int:
-    current = os.dup(root) if parts else os.open(".", flags, dir_fd=root)
-    for position, part in enumerate(parts):
-        last = position == len(parts) - 1
-        try:
-            following = os.open(part, (flags if last else _LOOK | os.O_DIRECTORY) | os.O_NOFOLLOW, dir_fd=current)
-        finally:
-            os.close(current)
-        current = following
-    if parts and flags & os.O_PATH and not flags & os.O_NOFOLLOW and Identity.of(os.fstat(current)).kind is Kind.LINK:
-        os.close(current)
+def _open_last(root: int, parts: tuple[str, ...], flags: int) -> int:
+    """Open the last name, reached by one O_NOFOLLOW step per folder."""
+    if not parts:
+        return os.open(".", flags, dir_fd=root)
+    folder = _folder_of_last(root, parts)
+    try:
+        return os.open(parts[-1], flags | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        if folder != root:
+            os.close(folder)
+
+
+def _look_at_last(root: int, parts: tuple[str, ...]) -> os.stat_result:
+    if not parts:
+        return os.fstat(root)
+    folder = _folder_of_last(root, parts)
+    try:
+        status = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
+    finally:
+        if folder != root:
+            os.close(folder)
+    if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return status
+
+
+def _folder_of_last(root: int, parts: tuple[str, ...]) -> int:
+    """The folder that holds the last name: the root itself, or a descriptor that the caller closes."""
+    current = root
+    for part in parts[:-1]:
+        try:
+            following = os.open(part, _LOOK | os.O_DIRECTORY, dir_fd=current)
+        finally:
+            if current != root:
+                os.close(current)
+        current = following
     return current
 
 

@@ -150,7 +150,10 @@ class Workspace:
 
     def holding(self, host_path: str) -> Mount | None:
         """The innermost mount that holds a host path."""
-        return next((mount for mount in self._inner if mount.holds(host_path)), None)
+        for mount in self._inner:
+            if mount.holds(host_path):
+                return mount
+        return None
 
     # Acting: the declared thing, opened again by descriptor and compared.
 
@@ -165,15 +168,10 @@ class Workspace:
             raise changed(spot.shown)
         return descriptor
 
-    @contextmanager
-    def opened(self, spot: Spot) -> Generator[int]:
+    def opened(self, spot: Spot) -> Held:
         """The declared regular file, open for reading."""
         spot.file()
-        descriptor = self.open(spot, os.O_RDONLY)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
+        return Held(self.open(spot, os.O_RDONLY))
 
     def read_link(self, spot: Spot) -> str:
         """Where the declared link leads, as it is written in it."""
@@ -275,6 +273,21 @@ class Workspace:
 
     def _is_mounted_inside_private(self, mount: Mount) -> bool:
         return mount is not HOST and self.boundary.is_private(mount.root)
+
+
+class Held:
+    """A descriptor that is closed when its block ends. By hand, because a generator costs as much as the open."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 def _unwaiting(flags: int) -> int:
