@@ -59,6 +59,8 @@ def _tell(result: ToolResult) -> None:
             _print_block(block)
     for artifact_id in dict.fromkeys(result.artifacts):
         hint(f"toolcrib: the whole result is kept; see toolcrib artifacts show {artifact_id}")
+    if result.metadata.get("ends_with") == "run":
+        hint("toolcrib: this has ended again: it lives as long as the run that started it, and this call was all of it")
     if error is not None:
         complain(error.message)
 

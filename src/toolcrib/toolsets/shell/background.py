@@ -77,10 +77,8 @@ class Background:
     def find(self, run_id: str, name: str) -> BackgroundProcess:
         known = self._runs.get(run_id, {})
         if name not in known:
-            there = ", ".join(known) or "none"
-            raise Refusal(
-                Reason.VALIDATION_ERROR, f"there is no background process {name!r} in this run; there are: {there}"
-            )
+            there = f"there are {', '.join(known)}" if known else "none was started in it, and each ends with its run"
+            raise Refusal(Reason.VALIDATION_ERROR, f"there is no background process {name!r} in this run: {there}")
         return known[name]
 
     def of_run(self, run_id: str) -> list[BackgroundProcess]:

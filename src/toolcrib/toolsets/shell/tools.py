@@ -16,7 +16,7 @@ from toolcrib.toolsets.shell.targets import command_of, line_targets, working_fo
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
 from toolcrib.values.process import Stdin
-from toolcrib.values.result import ToolReturn
+from toolcrib.values.result import JsonBlock, ToolReturn
 from toolcrib.values.target import Target, TargetKind
 from toolcrib.values.tool import Arguments
 
@@ -62,7 +62,7 @@ def _add_running(build: ToolsetBuilder, services: CommandServices) -> None:
         return await run_job(services, context, job)
 
     @build.write(tags={"dangerous"}, category="Shell", targets=declared)
-    async def start(context: ToolContext, command: str, cwd: str | None = None) -> JsonObject:
+    async def start(context: ToolContext, command: str, cwd: str | None = None) -> ToolReturn:
         """Start a command line in the background; it goes on until it ends, is killed, or the run is over.
 
         Args:
@@ -71,7 +71,8 @@ def _add_running(build: ToolsetBuilder, services: CommandServices) -> None:
         """
         job = line_job(services, command_of(context.targets), working_folder(services, cwd), FOREVER, Stdin.OPEN)
         process = await services.background.start(context.origin.run_id, command, job)
-        return {"process": process.name, "command": command}
+        started: JsonObject = {"process": process.name, "command": command}
+        return ToolReturn((JsonBlock(started),), {"ends_with": "run"})
 
 
 def _add_looking(build: ToolsetBuilder, services: CommandServices) -> None:
