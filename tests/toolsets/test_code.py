@@ -77,6 +77,33 @@ async def test_reading_an_instruction_file_is_an_event_with_path_and_hash(bench:
     }  # fmt: skip
 
 
+async def test_an_instruction_file_that_was_read_is_a_block_of_the_run_and_follows_the_file(bench: Bench) -> None:
+    (bench.project / "sub").mkdir()
+    (bench.project / "AGENTS.md").write_text("be kind\nto all\n")
+    (bench.project / "sub" / "CLAUDE.md").write_text("x" * 50 + "\n" + "line\n" * 5_000)
+    (bench.project / "README.md").write_text("hello\n")
+    for path in ("README.md", "AGENTS.md", "sub/CLAUDE.md", "AGENTS.md"):
+        await bench.done("code.read_file", path=path, start_line=2, max_lines=1)
+    first, second = bench.run.system_blocks
+    assert (first.path, first.text, first.cut) == (str(bench.project / "AGENTS.md"), "be kind\nto all", False)
+    assert (second.path, second.cut, len(second.text) <= 16_000) == (str(bench.project / "sub/CLAUDE.md"), True, True)
+    assert second.text.startswith("x" * 50 + "\nline")
+    (bench.project / "AGENTS.md").write_text("be quick\n")
+    await bench.done("workspace.read", path="AGENTS.md")
+    again, other = bench.run.system_blocks
+    assert (again.text, again.hash != first.hash, other) == ("be quick", True, second)
+
+
+async def test_a_run_keeps_the_first_blocks_and_no_secrets_in_them(bench: Bench) -> None:
+    for number in range(20):
+        (bench.project / str(number)).mkdir()
+        (bench.project / str(number) / "AGENTS.md").write_text(f"key {'AKIA' + 'Z2X5KQ7WPL3MNB4V'}\n")
+        await bench.done("code.read_file", path=f"{number}/AGENTS.md")
+    blocks = bench.run.system_blocks
+    assert [block.path for block in blocks] == [str(bench.project / str(n) / "AGENTS.md") for n in range(16)]
+    assert not any("AKIA" in block.text for block in blocks)
+
+
 async def test_a_listing_does_not_follow_links_nor_enter_sensitive_folders(bench: Bench) -> None:
     (bench.project / ".ssh").mkdir()
     (bench.project / ".ssh" / "id_ed25519").touch()

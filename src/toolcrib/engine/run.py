@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.engine.effective import EffectiveSet, Slot
@@ -13,6 +13,7 @@ from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.settle import settle
 from toolcrib.engine.turn import take_turn
 from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
+from toolcrib.values.block import SystemBlock
 from toolcrib.values.call import Invocation, Permit, ToolCall
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, EventType, Level
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from toolcrib.engine.runtime import Runtime
 
 REMEMBERED_IDS = 4_096
+MOST_BLOCKS = 16
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +60,7 @@ class Run:
     """What this run has done that rules may ask about: `read_sensitive`, `read_untrusted`."""
     flights: set[Flight] = field(default_factory=set[Flight])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
+    _blocks: dict[str, SystemBlock] | None = None
 
     def call(
         self, name: str, arguments: Mapping[str, Json] | str = NOTHING, *, id: str | None = None
@@ -185,6 +188,18 @@ class Run:
 
     async def load(self, context: ToolContext, kind: str, key: str) -> Document | None:
         return await self.runtime.store.load(kind, key)
+
+    def add_block(self, block: SystemBlock) -> None:
+        """Keep a block for the prompt, without secrets; the first of them stay when there are too many."""
+        root = self.root
+        known = root._blocks if root._blocks is not None else {}
+        if block.path in known or len(known) < MOST_BLOCKS:
+            root._blocks = {**known, block.path: replace(block, text=self.runtime.redactor.text(block.text)[0])}
+
+    @property
+    def system_blocks(self) -> tuple[SystemBlock, ...]:
+        """What instruction files that were read in this run say, in the order of their first reading: untrusted."""
+        return tuple((self.root._blocks or {}).values())
 
     # Records.
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from toolcrib.values.block import SystemBlock
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.result import ToolResult
@@ -33,6 +34,7 @@ class Desk(Protocol):
     def progress(self, context: ToolContext, message: str, fraction: float | None) -> None: ...
     def call_from(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> Awaitable[ToolResult]: ...
     def load(self, context: ToolContext, kind: str, key: str) -> Awaitable[Document | None]: ...
+    def add_block(self, block: SystemBlock) -> None: ...
 
 
 class ToolContext:
@@ -79,6 +81,10 @@ class ToolContext:
         if self.events is None:
             self.events = []
         self.events.append((event_type, payload))
+
+    def add_block(self, block: SystemBlock) -> None:
+        """Give the run a block for its prompt; one of the same path is replaced where it stands."""
+        self._desk.add_block(block)
 
     def partial(self, text: str) -> None:
         """Keep output that would otherwise be lost: shown when this call is aborted or runs out of time."""

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
 from toolcrib.values.result import Text, ToolReturn
 from toolcrib.values.words import counted
 from toolcrib.workspace.lines import Window
-from toolcrib.workspace.patterns import is_instructions
 from toolcrib.workspace.search import Hit, Searched, Verified
-from toolcrib.workspace.spots import Spot
 from toolcrib.workspace.tree import Entry
-
-INSTRUCTIONS_READ = "instructions_read"
 
 
 def window_answer(shown: str, window: Window, body: str, way_on: str) -> ToolReturn:
@@ -115,9 +110,3 @@ def _hit_lines(hits: Sequence[Hit]) -> Iterator[str]:
             yield "  --"
         yield f"  {hit.number}{':' if hit.match else '-'} {hit.text}"
         previous = hit
-
-
-def tell_instructions(context: ToolContext, spot: Spot, window: Window) -> None:
-    """Reading a file that tells agents how to behave is an event: the run may take its text into the prompt."""
-    if is_instructions(spot.name):
-        context.emit(INSTRUCTIONS_READ, {"path": spot.host_path, "hash": window.hash, "size": window.size})

@@ -8,8 +8,9 @@ from toolcrib.catalog.toolset import ToolsetBuilder
 from toolcrib.toolsets import Services
 from toolcrib.values.context import ToolContext
 from toolcrib.values.result import ToolReturn
-from toolcrib.workspace.answers import listing_answer, search_answer, tell_instructions, window_answer
+from toolcrib.workspace.answers import listing_answer, search_answer, window_answer
 from toolcrib.workspace.arguments import AtLeast, Between, declares, declares_search, secrets_of, spots
+from toolcrib.workspace.instructions import take_instructions
 from toolcrib.workspace.lines import Span
 from toolcrib.workspace.mounts import Access
 from toolcrib.workspace.reading import list_folder, read_window, search_files, walk_folder
@@ -48,7 +49,7 @@ def add_read_file(build: ToolsetBuilder, services: Services) -> None:
         """
         (spot,) = spots(context)
         window = await read_window(here(), spot, Span(start_line, max_lines, limits.window_characters))
-        tell_instructions(context, spot, window)
+        await take_instructions(context, here(), spot, window)
         return window_answer(spot.shown, window, "\n".join(window.lines), f"next_start_line {window.next}")
 
 

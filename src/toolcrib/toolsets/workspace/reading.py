@@ -13,8 +13,9 @@ from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
-from toolcrib.workspace.answers import fact_answer, listing_answer, tell_instructions, window_answer
+from toolcrib.workspace.answers import fact_answer, listing_answer, window_answer
 from toolcrib.workspace.arguments import Between, declares, spots
+from toolcrib.workspace.instructions import take_instructions
 from toolcrib.workspace.lines import Span
 from toolcrib.workspace.mounts import Access
 from toolcrib.workspace.reading import list_folder, read_window, status_of
@@ -72,7 +73,7 @@ def add_read(build: ToolsetBuilder, services: Services) -> None:
         (spot,) = spots(context)
         start, known = _read_cursor(cursor)
         window = await read_window(here(), spot, Span(start, lines, services.files.window_characters))
-        tell_instructions(context, spot, window)
+        await take_instructions(context, here(), spot, window)
         width = len(str(window.end))
         body = "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(window.lines, start))
         mark = _mark(window.hash)
