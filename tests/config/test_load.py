@@ -9,6 +9,7 @@ import pytest
 from toolcrib.config import Durability, Enforcement, Given, Home, InvalidConfig, Level, load
 from toolcrib.policy.limits import Rate
 from toolcrib.policy.rules import Layer, Rule
+from toolcrib.policy.switches import Switch
 from toolcrib.policy.verdict import Verdict
 from toolcrib.values.schema import Profile
 from toolcrib.values.spec import Effect
@@ -158,7 +159,7 @@ def test_tables_with_names_of_the_users_choosing_are_typed(desk):
     )
     config = desk.load({"limits": {"rate": {"mail.*": {"max_calls": 1, "per_seconds": 60}}}})
     assert config.limits.rate == {"web.*": Rate(5, 0.5), "mail.*": Rate(1, 60.0)}
-    assert config.tools_config == {"main": {"checklist": True, "notes.read": False}}
+    assert config.tools_config == {"main": {"checklist": Switch(True), "notes.read": Switch(False)}}
     assert config.sub_apps["journal"].tool_names == ("notes.read",)
     assert config.network.allow_hosts == ("*.example.com", "localhost:8080", "[::1]:80")
 

@@ -15,6 +15,7 @@ from toolcrib.config import Config, InvalidConfig, load
 from toolcrib.config.rendering import toml
 from toolcrib.policy.commands import Command, CommandRules, CommandTarget, Whence, command_target, decide_commands
 from toolcrib.policy.rules import Policy
+from toolcrib.policy.switches import Switch
 from toolcrib.policy.verdict import Verdict
 from toolcrib.values.spec import Effect, ToolSpec
 
@@ -79,6 +80,10 @@ WIDENING = [
         '[sub_apps.journal]\ntool_names = ["mail.send"]',
         "2: sub_apps.journal.tool_names[0] is not in the operator's list, and a project may only leave entries out",
     ),
+    (
+        '[sub_apps.journal]\ntool_names = ["notes.read"]\nagents = ["writer"]',
+        "3: sub_apps.journal.agents[0] is not in the operator's list, and a project may only leave entries out",
+    ),
 ]
 
 
@@ -140,13 +145,11 @@ def rates(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     )
 
 
-def switches(before: Mapping[str, Mapping[str, bool]], after: Mapping[str, Mapping[str, bool]]) -> bool:
+def switches(before: Mapping[str, Mapping[str, Switch]], after: Mapping[str, Mapping[str, Switch]]) -> bool:
     """Whatever is on now was on already; nothing that was off is unset."""
-    on = {(agent, name) for agent, table in after.items() for name in table if table[name]}
-    off = {(agent, name) for agent, table in before.items() for name in table if not table[name]}
-    return all(before[agent].get(name) for agent, name in on) and all(
-        not after[agent].get(name, True) for agent, name in off
-    )
+    on = {(agent, name) for agent, table in after.items() for name in table if table[name].on}
+    off = {(agent, name) for agent, table in before.items() for name in table if not table[name].on}
+    return all(before[agent][name].on for agent, name in on) and all(not after[agent][name].on for agent, name in off)
 
 
 def sub_apps(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

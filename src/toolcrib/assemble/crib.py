@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.catalog.decorate import tool_of
+from toolcrib.catalog.guidance import Advice, Prompting, with_advice
 from toolcrib.catalog.registry import Registry
 from toolcrib.catalog.toolset import Toolset
 from toolcrib.dialects.advertise import advertise
@@ -92,7 +93,8 @@ class Toolcrib:
         parts: Parts | None = None,
     ) -> AsyncGenerator[Toolcrib, None]:
         """Open the crib on a home folder; every argument is optional."""
-        from toolcrib.config import load  # needed when a crib is opened, not when a tool is marked
+        from toolcrib.assemble.kits import switchboard_of  # needed when a crib is opened, not when a tool is marked
+        from toolcrib.config import load
 
         settings = load(_path(home), _path(project), config, os.environ)
         parts = parts or Parts()
@@ -103,7 +105,8 @@ class Toolcrib:
             executor = parts.executor or LocalExecutor(settings.tools.max_threads)
             stack.push_async_callback(executor.close)
             registry = Registry(settings.tools.schema_profile)
-            registry.add(gathered(tools))
+            given = list(tools)
+            registry.add(gathered(given))
             runtime = build_runtime(settings, store, executor, clock, parts.ids or RandomIds(), registry)
             runtime.hooks = tuple(hooks)
             runtime.asker = asker
@@ -113,9 +116,12 @@ class Toolcrib:
             stack.push_async_callback(sessions.close)
             if settings.store.retention_days:
                 stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
+            runtime.switchboard = board = switchboard_of(settings)
+            runtime.prompting = with_advice(Prompting(board.toolkits), advice_of(given))
             hands = open_hands(settings, runtime)
             if hands is not None:
                 stack.push_async_callback(hands.close)
+            board.check(registry.snapshot)
             yield cls(runtime, settings, sessions, hands)
 
     @classmethod
@@ -161,7 +167,9 @@ class Toolcrib:
 
     def add(self, tools: Iterable[object]) -> None:
         """Register more tools, all or none; runs that are open keep the set they have."""
-        self.runtime.registry.add(gathered(tools))
+        given = list(tools)
+        self.runtime.registry.add(gathered(given))
+        self.runtime.prompting = with_advice(self.runtime.prompting, advice_of(given))
 
 
 class RunScope:
@@ -210,6 +218,11 @@ def gathered(tools: Iterable[object]) -> list[Tool]:
     return found
 
 
+def advice_of(tools: Iterable[object]) -> list[Advice]:
+    """The guidance that toolsets bring."""
+    return [Advice(each.name, each.names, each.guidance) for each in tools if isinstance(each, Toolset)]
+
+
 def build_runtime(
     settings: Config, store: Store, executor: Executor, clock: Clock, ids: Ids, registry: Registry
 ) -> Runtime:
@@ -239,14 +252,19 @@ def build_runtime(
 
 def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
     """The toolsets of Toolcrib's own, when the configuration wants any."""
-    if not settings.toolsets:
+    from toolcrib.assemble.kits import mounted_toolsets
+
+    names = mounted_toolsets(settings, runtime.switchboard)
+    if not names:
         return None
     from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
 
     hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
     runtime.judge = judge_for(settings)
     runtime.farewells.append(hands.end_run)
-    runtime.registry.add(gathered(hands.toolsets()))
+    made = hands.toolsets(names)
+    runtime.registry.add(gathered(made))
+    runtime.prompting = with_advice(runtime.prompting, advice_of(made))
     return hands
 
 

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.assemble.kits import mounted_toolsets, switchboard_of
 from toolcrib.catalog.registry import stamped
 from toolcrib.catalog.toolset import Toolset
 from toolcrib.engine.effective import Judge
@@ -58,9 +59,9 @@ class Hands:
         self.default = workspace_of(self.settings, self.settings.project or Path.cwd(), None)
         self.current = ContextVar("toolcrib_workspace", default=self.default)
 
-    def toolsets(self) -> list[Toolset]:
-        """The toolsets that the configuration names, found by module name or entry point."""
-        return [self._toolset(name) for name in self.settings.toolsets]
+    def toolsets(self, names: Iterable[str]) -> list[Toolset]:
+        """Toolsets by name, found as modules or entry points."""
+        return [self._toolset(name) for name in names]
 
     def place_for(self, workspace: str | None, run_id: str) -> Callable[[], None]:
         """How a run makes its own workspace the current one, with a scratch folder of its own."""
@@ -159,7 +160,9 @@ def tools_to_show(settings: Config) -> list[Tool]:
     """The tools that runs of this configuration have of Toolcrib's own, to look at without opening a store."""
     from toolcrib.engine.redact import Redactor  # a crib that is open brings its own
 
-    return [tool for made in Hands(settings, NothingKept(), Redactor()).toolsets() for tool in made.tools]
+    hands = Hands(settings, NothingKept(), Redactor())
+    names = mounted_toolsets(settings, switchboard_of(settings))
+    return [tool for made in hands.toolsets(names) for tool in made.tools]
 
 
 class NothingKept:

@@ -12,10 +12,10 @@ from typing import Any
 
 from toolcrib.config.home import Home
 from toolcrib.config.keys import all_keys, key, section
-from toolcrib.config.kinds import flag, items, table
+from toolcrib.config.kinds import items, table
 from toolcrib.config.narrowing import by_entry, fewer
 from toolcrib.config.problems import Level
-from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH_OFF, SubApp
+from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH, SWITCH_OFF, SubApp, by_switch
 from toolcrib.config.sections import (
     NAME,
     Agents,
@@ -28,6 +28,7 @@ from toolcrib.config.sections import (
     Tools,
     WorkspaceSettings,
 )
+from toolcrib.policy.switches import Switch
 from toolcrib.values.json import Json
 
 
@@ -70,19 +71,19 @@ class Config:
     toolsets: tuple[str, ...] = key(
         items(NAME), ("code", "workspace", "shell"), fewer(), "Toolsets of Toolcrib's own that runs have."
     )
-    tools_config: Mapping[str, Mapping[str, bool]] = key(
-        table(NAME, table(NAME, flag(' (a dotted tool name needs quotes: "notes.read" = false)'))),
+    tools_config: Mapping[str, Mapping[str, Switch]] = key(
+        table(NAME, table(NAME, SWITCH)),
         MappingProxyType({}),
         SWITCH_OFF,
         "Per agent: toolkits and tools switched on or off by name.",
-        combine=by_entry,
-        example='[tools_config.main]\nchecklist = true\n"notes.delete" = false',
+        combine=by_switch,
+        example='[tools_config.main]\nmemory = true\n"code.write_file" = false',
     )
     sub_apps: Mapping[str, SubApp] = key(
         table(NAME, SUB_APP),
         MappingProxyType({}),
         FEWER_TOOLS,
-        "Per sub-app: the tools that are bound to it.",
+        "Per sub-app: the tools that are bound to it, and the agents that get them.",
         combine=by_entry,
         example='[sub_apps.journal]\ntool_names = ["notes.read", "notes.add"]',
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolcrib.config.keys import Key
-from toolcrib.config.kinds import Kind, T, choice, file_path, integer, items, number, text, unordered, worded
+from toolcrib.config.kinds import Kind, T, choice, file_path, flag, integer, items, number, text, unordered, worded
 from toolcrib.config.narrowing import Narrowing, Widens, fewer, never
 from toolcrib.config.problems import At, Invalid, KeyPath, Level, Mistake, kind_with_article, not_known, show_key
 from toolcrib.policy.limits import Rate
 from toolcrib.policy.rules import Layer, Rule, compile_pattern
+from toolcrib.policy.switches import Switch
 from toolcrib.policy.verdict import Verdict, verdict_of
 from toolcrib.values.json import Json
 from toolcrib.values.name import check_name
@@ -31,9 +32,11 @@ _LAYERS = {Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT, Level.OVERRIDE:
 
 @dataclass(frozen=True, slots=True)
 class SubApp:
-    """A family of tools that an agent gets by data, not by code."""
+    """A family of tools that agents get by data, not by code."""
 
     tool_names: tuple[str, ...]
+    agents: tuple[str, ...] = ()
+    place: str = field(default="", compare=False)
 
 
 def record(keys: Mapping[str, Key[Any]], make: Callable[..., T]) -> Kind[T]:
@@ -137,8 +140,8 @@ def _rate(at: At, *, max_calls: int, per_seconds: float) -> Rate:
     return Rate(max_calls, per_seconds)
 
 
-def _sub_app(at: At, *, tool_names: tuple[str, ...]) -> SubApp:
-    return SubApp(tool_names)
+def _sub_app(at: At, *, tool_names: tuple[str, ...], agents: tuple[str, ...]) -> SubApp:
+    return SubApp(tool_names, agents, at.inside("tool_names").place)
 
 
 def _pattern(written: str) -> str:
@@ -197,10 +200,22 @@ RATE = record(
     },
     _rate,
 )
+_AGENT = text("the name of an agent", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 SUB_APP = record(
-    {"tool_names": _entry(items(worded("a tool name", check_name, str)), REQUIRED, "Names of the tools.")},
+    {
+        "tool_names": _entry(items(worded("a tool name", check_name, str)), REQUIRED, "Names of the tools."),
+        "agents": _entry(items(_AGENT), (), "Agents that get them; without any, `main`."),
+    },
     _sub_app,
 )
+
+
+def _read_switch(value: object, at: At) -> Switch:
+    return Switch(_FLAG.read(value, at), at.place)
+
+
+_FLAG = flag(' (a dotted tool name needs quotes: "notes.read" = false)')
+SWITCH: Kind[Switch] = Kind(_FLAG.expected, _read_switch, lambda switch: switch.on)
 
 
 def _add_stricter_rules(held: tuple[R, ...], wanted: tuple[R, ...]) -> tuple[R, ...]:
@@ -230,13 +245,18 @@ def _words(rate: Rate) -> str:
     return f"{rate.max_calls} per {rate.per_seconds:g} s"
 
 
-Switches = Mapping[str, Mapping[str, bool]]
+Switches = Mapping[str, Mapping[str, Switch]]
 
 
 def _switch_off(held: Switches, wanted: Switches) -> Switches:
     why = "is switched on, and a project may only switch off"
-    if on := [(agent, name) for agent, switches in wanted.items() for name in switches if switches[name]]:
+    if on := [(agent, name) for agent, switches in wanted.items() for name in switches if switches[name].on]:
         raise Widens(dict.fromkeys(on, why))
+    return by_switch(held, wanted)
+
+
+def by_switch(held: Switches, wanted: Switches) -> Switches:
+    """An override replaces switch by switch: what it does not mention stays as it is."""
     changed = {agent: MappingProxyType({**held.get(agent, {}), **switches}) for agent, switches in wanted.items()}
     return MappingProxyType({**held, **changed})
 
@@ -249,12 +269,30 @@ def _fewer_tools(held: Mapping[str, SubApp], wanted: Mapping[str, SubApp]) -> Ma
             reasons[name,] = "is not one of the operator's sub-apps, and a project may not add one"
             continue
         try:
-            result[name] = SubApp(fewer().narrow(held[name].tool_names, sub_app.tool_names))
+            tools = _fewer_names(held[name], sub_app)
+            result[name] = replace(sub_app, tool_names=tools, agents=_fewer_agents(held[name], sub_app))
         except Widens as widens:
-            reasons |= {(name, "tool_names", *inside): why for inside, why in widens.reasons.items()}
+            reasons |= {(name, *inside): why for inside, why in widens.reasons.items()}
     if reasons:
         raise Widens(reasons)
     return MappingProxyType(result)
+
+
+def _fewer_names(held: SubApp, wanted: SubApp) -> tuple[str, ...]:
+    try:
+        return fewer().narrow(held.tool_names, wanted.tool_names)
+    except Widens as widens:
+        raise Widens({("tool_names", *inside): why for inside, why in widens.reasons.items()}) from widens
+
+
+def _fewer_agents(held: SubApp, wanted: SubApp) -> tuple[str, ...]:
+    """The operator's agents where a project names none; otherwise some of them."""
+    if not wanted.agents:
+        return held.agents
+    try:
+        return fewer().narrow(held.agents or ("main",), wanted.agents)
+    except Widens as widens:
+        raise Widens({("agents", *inside): why for inside, why in widens.reasons.items()}) from widens
 
 
 _ADD_STRICTER = "add rules that say ask or deny"

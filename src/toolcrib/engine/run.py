@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from anyio.from_thread import BlockingPortal
 
+    from toolcrib.catalog.toolkit import Focus
     from toolcrib.engine.runtime import Runtime
 
 REMEMBERED_IDS = 4_096
@@ -83,6 +84,15 @@ class Run:
     def advertise(self, provider: str) -> list[JsonObject]:
         """The tools of this run as a provider wants them listed, under provider-safe names."""
         return self.tools.advertised(provider, self.runtime.advertiser)
+
+    @property
+    def guidance(self) -> str:
+        """What a prompt should say about the tools of this run, and about those it does not have."""
+        return self.runtime.prompting.guidance(self.tools, self.mode)
+
+    def focus(self, said: str = "") -> Focus:
+        """The tools to concentrate on after what the user said last, and whether one of them must be called."""
+        return self.runtime.prompting.focus(self.tools, self.mode, said)
 
     def abort(self, reason: str = "aborted by the operator") -> None:
         """Stop everything that runs here and let nothing start any more; finished work stays finished."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from toolcrib.catalog.guidance import Prompting
 from toolcrib.catalog.registry import Registry
 from toolcrib.engine.bound import Limits
 from toolcrib.engine.effective import (
@@ -24,10 +25,11 @@ from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
 from toolcrib.engine.recover import recover
 from toolcrib.engine.run import Run
+from toolcrib.engine.switchboard import Switchboard
 from toolcrib.policy.limits import Bucket, Rate
 from toolcrib.policy.rules import Policy, Situation
 from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
-from toolcrib.values.identity import Origin, Ownership
+from toolcrib.values.identity import Origin, Ownership, Role
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import NameTable
 from toolcrib.values.spec import Exposure, ToolSpec
@@ -49,6 +51,7 @@ class Wish:
     mode: str = "default"
     caller: Exposure = Exposure.MODEL
     allowed_tools: frozenset[str] | None = None
+    role: Role = Role.MAIN
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +81,8 @@ class Runtime:
     max_calls_per_run: int = 0
     max_depth: int = 5
     judge: Judge | None = None
+    switchboard: Switchboard = field(default_factory=Switchboard)
+    prompting: Prompting = field(default_factory=Prompting)
     farewells: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
     """Called with a run's id when it ends: whatever it left behind ends with it."""
     watch: Watch = field(init=False)
@@ -136,7 +141,8 @@ class Runtime:
 
     def _screens(self, wish: Wish) -> tuple[Screen, ...]:
         hidden = Exposure.MANUAL if wish.caller is Exposure.MODEL else Exposure.MODEL
-        screens: list[Screen] = [exposure_screen(hidden), capability_screen(self.capabilities)]
+        switched = self.switchboard.screen(wish.agent_id, wish.role)
+        screens: list[Screen] = [exposure_screen(hidden), capability_screen(self.capabilities), switched]
         if wish.allowed_tools is not None:
             screens.append(allowed_screen(sorted(wish.allowed_tools)))
         return tuple(screens)
