@@ -239,6 +239,8 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "tools.sandbox": (st.sampled_from(["off", "auto", "require"]), ordered("off", "auto", "require")),
     "tools.sandbox_read_roots": (some("/a", "/b", "/a/c"), subset),
     "toolsets": (some("code", "workspace", "shell"), subset),
+    "modes.plan_tools": (some("code.*", "checklist.read", "web.*"), subset),
+    "modes.allow_bypass": (st.booleans(), lower),
     "workspace.mounts": (MOUNTS, same),
     "policy.commands": (st.lists(COMMAND_RULES, max_size=3), command_rules),
     "policy.rules": (st.lists(RULES, max_size=3), rules),

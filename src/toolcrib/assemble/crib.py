@@ -6,12 +6,14 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolcrib.assemble.scope import RunScope, opening_mode
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.guidance import Advice, Prompting, with_advice
 from toolcrib.catalog.registry import Registry
@@ -19,16 +21,17 @@ from toolcrib.catalog.toolset import Toolset
 from toolcrib.dialects.advertise import advertise
 from toolcrib.engine.bound import Limits
 from toolcrib.engine.follow import follow
-from toolcrib.engine.run import Run
-from toolcrib.engine.runtime import Runtime, Wish
+from toolcrib.engine.runtime import Runtime
 from toolcrib.engine.sessions import Sessions
+from toolcrib.engine.wish import Wish
 from toolcrib.executors.local import LocalExecutor
+from toolcrib.policy.roles import role_of
 from toolcrib.policy.rules import Policy
 from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
 from toolcrib.values.event import Event
-from toolcrib.values.identity import Origin, Role
+from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
-from toolcrib.values.refusal import ConfigError, ToolcribError
+from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Exposure
 from toolcrib.values.tool import Tool
 
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
     from toolcrib.engine.redact import Redactor
 
 DAY = 86_400.0
-MODES = ("default",)
 
 
 class SystemClock:
@@ -147,18 +149,29 @@ class Toolcrib:
     def run(
         self,
         agent: str = "main",
-        mode: str = "default",
+        mode: str | None = None,
         session: str | None = None,
         workspace: str | Path | None = None,
         allowed_tools: Iterable[str] | None = None,
         caller: str = "model",
+        role: str | None = None,
+        approved_by: str | None = None,
     ) -> RunScope:
-        """A run to be entered with `async with` (or `with`, after `open_sync`)."""
-        if mode not in MODES:
-            raise ConfigError(f"{mode!r} is not a mode: use one of {', '.join(MODES)}")
-        allowed = None if allowed_tools is None else frozenset(allowed_tools)
-        wish = Wish(agent, mode, Exposure.MODEL if caller == "model" else Exposure.MANUAL, allowed)
-        return RunScope(self, wish, session, None if workspace is None else str(Path(workspace).absolute()))
+        """A run to be entered with `async with` (or `with`, after `open_sync`).
+
+        `mode` and `role` are by default those of the agent's definition. `approved_by` names the person who ends plan
+        mode, where the session was in it before.
+        """
+        terms = self.runtime.agents(agent)
+        wish = Wish(
+            terms,
+            opening_mode(terms, mode, self.config.modes),
+            Exposure.MODEL if caller == "model" else Exposure.MANUAL,
+            None if allowed_tools is None else frozenset(allowed_tools),
+            terms.role or Role.MAIN if role is None else role_of(role),
+        )
+        where = None if workspace is None else str(Path(workspace).absolute())
+        return RunScope(self, wish, session, where, approved_by)
 
     def events(self, session: str | None = None, *, after: int = 0, follow_on: bool = True) -> AsyncIterator[Event]:
         """Events in commit order from a cursor on; without `follow_on` it ends at the present."""
@@ -170,44 +183,6 @@ class Toolcrib:
         given = list(tools)
         self.runtime.registry.add(gathered(given))
         self.runtime.prompting = with_advice(self.runtime.prompting, advice_of(given))
-
-
-class RunScope:
-    """A run that is about to begin: claims its session on entry, closes its records on exit."""
-
-    def __init__(self, crib: Toolcrib, wish: Wish, session_id: str | None, workspace: str | None) -> None:
-        self._crib = crib
-        self._wish = wish
-        self._session_id = session_id or crib.runtime.ids.new("session")
-        self._workspace = workspace
-        self._run: Run | None = None
-        self._sync: AbstractContextManager[Run] | None = None
-
-    async def __aenter__(self) -> Run:
-        crib, runtime = self._crib, self._crib.runtime
-        held = await crib.sessions.enter(self._session_id, self._wish.agent_id)
-        origin = Origin(self._session_id, runtime.ids.new("run"), self._wish.agent_id, Role.MAIN)
-        resumed = held.resumed and held.runs == 1
-        place = None if crib.hands is None else crib.hands.place_for(self._workspace, origin.run_id)
-        self._run = await runtime.open_run(origin, held.ownership, self._wish, self._workspace, place, resumed=resumed)
-        return self._run
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._run is not None:
-            await self._run.close()
-        if await self._crib.sessions.leave(self._session_id):
-            self._crib.runtime.end_session(self._session_id)
-
-    def __enter__(self) -> Run:
-        portal = self._crib.runtime.portal
-        if portal is None:
-            raise ToolcribError("this crib lives on an event loop: use `async with crib.run()`, or Toolcrib.open_sync")
-        self._sync = portal.wrap_async_context_manager(self)
-        return self._sync.__enter__()
-
-    def __exit__(self, *failure: Any) -> None:
-        if self._sync is not None:
-            self._sync.__exit__(*failure)
 
 
 def gathered(tools: Iterable[object]) -> list[Tool]:
@@ -247,6 +222,8 @@ def build_runtime(
         max_calls_per_turn=limits.max_calls_per_turn,
         max_calls_per_run=limits.calls_per_run,
         max_depth=limits.max_depth,
+        max_children_per_session=limits.max_children_per_session,
+        plan_tools=settings.modes.plan_tools,
     )
 
 
@@ -260,7 +237,8 @@ def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
     from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
 
     hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
-    runtime.judge = judge_for(settings)
+    runtime.judge, runtime.judge_with = judge_for(settings), partial(judge_for, settings)
+    runtime.ground = hands.place_below
     runtime.farewells.append(hands.end_run)
     made = hands.toolsets(names)
     runtime.registry.add(gathered(made))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +20,7 @@ from toolcrib.executors.environment import command_environment
 from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
-from toolcrib.policy.commands import CommandRules, decide_commands
+from toolcrib.policy.commands import CommandRule, CommandRules, decide_commands
 from toolcrib.ports import Artifact, Artifacts
 from toolcrib.toolsets import Services
 from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool
@@ -30,7 +30,7 @@ from toolcrib.values.process import Confinement
 from toolcrib.values.refusal import ConfigError, StoreError
 from toolcrib.values.spec import ToolType
 from toolcrib.values.tool import Tool
-from toolcrib.workspace import Access, Boundary, Mount, TemporaryFolder, Workspace
+from toolcrib.workspace import SCRATCH, Access, Boundary, Mount, TemporaryFolder, View, Workspace
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
@@ -71,13 +71,27 @@ class Hands:
         self.workspaces[run_id] = own
         return partial(_set, self.current, own)
 
+    def place_below(self, parent_run_id: str, run_id: str, mounts: Sequence[Mount] | None) -> Callable[[], None]:
+        """How a child makes its workspace the current one: its parent's or less of it, with a scratch folder inside."""
+        outer = self.workspaces.get(parent_run_id, self.default)
+        kept = [mount for mount in (outer.mounts.values() if mounts is None else mounts) if mount.name != SCRATCH]
+        if (above := outer.mounts.get(SCRATCH)) is not None:
+            scratch = Path(above.root, run_id)
+            scratch.mkdir(mode=0o700, exist_ok=True)
+            kept.append(Mount.of(SCRATCH, scratch))
+        own = outer.narrowed(kept, outer.reach if mounts is None else View.VIRTUAL)
+        self.workspaces[run_id] = own
+        return partial(_set, self.current, own)
+
     async def end_run(self, run_id: str) -> None:
         """What a run started ends with it; its scratch folder goes if nothing was left in it."""
         await self.background.end_run(run_id)
-        if (own := self.workspaces.pop(run_id, None)) is not None:
-            own.close()
-        scratch = self.settings.home.root / "scratch" / run_id
-        if scratch.is_dir() and not any(scratch.iterdir()):
+        own = self.workspaces.pop(run_id, None)
+        if own is None:
+            return
+        own.close()
+        scratch = Path(own.mounts[SCRATCH].root) if SCRATCH in own.mounts else None
+        if scratch is not None and scratch.is_dir() and not any(scratch.iterdir()):
             scratch.rmdir()
 
     async def close(self) -> None:
@@ -181,9 +195,9 @@ class NothingKept:
         return 0
 
 
-def judge_for(settings: Config) -> Judge:
-    """What the operator's command rules say about the targets of a call."""
-    return partial(decide_commands, CommandRules(settings.policy.commands))
+def judge_for(settings: Config, further: tuple[CommandRule, ...] = ()) -> Judge:
+    """What the operator's command rules, and those of an agent's definition, say about the targets of a call."""
+    return partial(decide_commands, CommandRules((*settings.policy.commands, *further)))
 
 
 def _with_rest(chunks: Iterable[bytes], finish: Callable[[], str]) -> Iterable[bytes]:

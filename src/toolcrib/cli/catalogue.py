@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
-from toolcrib.engine.effective import EffectiveSet, Terms, capability_screen, exposure_screen, near_names
+from toolcrib.engine.effective import EffectiveSet, Terms, near_names
+from toolcrib.engine.screens import capability_screen, exposure_screen
 from toolcrib.policy.rules import Policy
 from toolcrib.values.json import Json
 from toolcrib.values.spec import Exposure

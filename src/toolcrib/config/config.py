@@ -21,6 +21,7 @@ from toolcrib.config.sections import (
     Agents,
     Guard,
     Limits,
+    Modes,
     Network,
     PolicySettings,
     Redaction,
@@ -62,6 +63,7 @@ class Config:
     tools: Tools = section(Tools)
     limits: Limits = section(Limits)
     policy: PolicySettings = section(PolicySettings)
+    modes: Modes = section(Modes)
     store: Store = section(Store)
     guard: Guard = section(Guard)
     redaction: Redaction = section(Redaction)

@@ -26,6 +26,7 @@ from toolcrib.config.records import (
     MountEntry,
 )
 from toolcrib.policy.limits import Rate
+from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Rule
 from toolcrib.values.durability import Durability
 from toolcrib.values.schema import Profile
@@ -201,6 +202,22 @@ class PolicySettings:
         "Rules for commands by their words; every layer adds its own.",
         combine=together,
         example='[[policy.commands]]\npattern = "git status"\nverdict = "allow"',
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modes:
+    """The modes that runs can be in."""
+
+    plan_tools: tuple[str, ...] = key(
+        items(TOOL_PATTERN),
+        PLAN_TOOLS,
+        fewer(),
+        "Tools that plan mode offers, as far as they only read; what a user's file lists is added.",
+        combine=together,
+    )
+    allow_bypass: bool = key(
+        flag(), False, stricter((True, False)), "Whether a run may be opened in the mode bypass, which asks nothing."
     )
 
 

@@ -6,9 +6,12 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from toolcrib.catalog.narrow import reading_form
 from toolcrib.catalog.registry import Checks, Registry, Snapshot
 from toolcrib.catalog.validate import arguments_of, refusal_of
+from toolcrib.engine.screens import Screen
 from toolcrib.policy.limits import Bucket, Rate
+from toolcrib.policy.modes import Mode, under_mode
 from toolcrib.policy.rules import HERE, Policy, Situation, compile_pattern
 from toolcrib.policy.ruling import NO_MARKS, Ruling
 from toolcrib.policy.verdict import Decision, Verdict
@@ -17,14 +20,12 @@ from toolcrib.values.call import Invocation, ToolCall
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import PROVIDER_LIMIT, NameTable
 from toolcrib.values.refusal import Reason, Refusal
-from toolcrib.values.spec import Effect, Exposure, Lane, ToolSpec
+from toolcrib.values.spec import Effect, Lane, ToolSpec
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool, no_targets
 
 Judge = Callable[[Sequence[Target]], Decision | None]
 """What rules about commands say of a call's targets; None when it runs no command."""
-Screen = Callable[[ToolSpec], str | None]
-"""Why a tool is out, or None when this screen lets it through."""
 
 
 @dataclass(slots=True)
@@ -43,6 +44,7 @@ class Slot:
     judge: Judge | None = None
     reading: Ruling | None = None
     """The rules for calls in the tool's read form."""
+    mode: Mode = Mode.DEFAULT
     fingerprint: str = field(init=False)
     decision: Decision = field(init=False)
     is_plain: bool = field(init=False)
@@ -50,7 +52,8 @@ class Slot:
 
     def __post_init__(self) -> None:
         self.fingerprint = self.tool.fingerprint
-        self.decision = self.ruling.fixed
+        spec = self.tool.spec
+        self.decision = under_mode(self.mode, self.ruling.fixed, spec, spec.effect)
         self.is_plain = self.ruling.is_fixed and self.reading is None and self.tool.needs_approval is None
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
@@ -61,8 +64,11 @@ class Slot:
             raise refusal_of(self.tool.name, checks.arguments.problems(arguments))
         tool = self.tool
         effect = tool.spec.effect
-        if checks.read_form is not None and effect is Effect.WRITE and checks.read_form.is_valid(arguments):
-            effect = Effect.READ
+        if checks.read_form is not None and effect is Effect.WRITE:
+            if checks.read_form.is_valid(arguments):
+                effect = Effect.READ
+            elif self.mode is Mode.PLAN:
+                raise refusal_of(tool.name, checks.read_form.problems(arguments))
         targets = () if tool.targets is no_targets else tuple(tool.targets(arguments))
         return Invocation(call, call_id, tool, arguments, effect, targets)
 
@@ -89,6 +95,8 @@ class Slot:
         decision = ruling.decide(invocation.arguments, targets, marks, judged)
         if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):
             decision = decision.at_least(Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval"))
+        if self.mode is not Mode.DEFAULT:
+            decision = under_mode(self.mode, decision, tool.spec, invocation.effect, invocation.targets)
         if invocation.call.repaired and invocation.effect is Effect.WRITE:
             repaired = "the call was repaired from broken JSON"
             decision = decision.at_least(Decision(Verdict.ASK, "default", "shipped", repaired))
@@ -113,7 +121,9 @@ class Terms:
 class EffectiveSet:
     """The tools of one run, fixed for its life, with the reason for every tool that is out."""
 
-    __slots__ = ("_lists", "_registry", "_screens", "_slots", "_table", "_tools", "out", "snapshot", "terms")
+    __slots__ = (
+        "_lists", "_offered", "_registry", "_screens", "_slots", "_table", "_tools", "out", "snapshot", "terms",
+    )  # fmt: skip
 
     def __init__(self, registry: Registry, snapshot: Snapshot, screens: Sequence[Screen], terms: Terms) -> None:
         self._registry = registry
@@ -122,6 +132,7 @@ class EffectiveSet:
         self.terms = terms
         self.out: dict[str, str] = {}
         self._tools: dict[str, Tool] = {}
+        self._offered: dict[str, ToolSpec] = {}
         self._slots: dict[str, Slot] = {}
         self._table: NameTable | None = None
         self._lists: dict[str, list[JsonObject]] = {}
@@ -143,8 +154,9 @@ class EffectiveSet:
             return EffectiveSet.compile(self._registry, snapshot, self._screens, self.terms)
         fresh = EffectiveSet(self._registry, snapshot, self._screens, self.terms)
         fresh.out, fresh._tools, fresh._slots = self.out.copy(), self._tools.copy(), self._slots.copy()
+        fresh._offered = self._offered.copy()
         for name in changed:
-            for table in (fresh.out, fresh._tools, fresh._slots):
+            for table in (fresh.out, fresh._tools, fresh._offered, fresh._slots):
                 table.pop(name, None)
             if (tool := snapshot.get(name)) is not None:
                 fresh._place(name, tool)
@@ -157,6 +169,8 @@ class EffectiveSet:
                 self.out[name] = reason
                 return
         self._tools[name] = tool
+        if self.terms.situation.mode == Mode.PLAN and spec.effect is Effect.WRITE:
+            self._offered[name] = reading_form(spec)
 
     def require(self, name: str) -> Slot:
         """The slot of a tool that may run here; otherwise a refusal that names what would work."""
@@ -186,7 +200,8 @@ class EffectiveSet:
 
     @property
     def specs(self) -> list[ToolSpec]:
-        return [tool.spec for tool in self._tools.values()]
+        """The tools as they are offered here: in plan mode, some only in the form that reads."""
+        return [self._offered.get(name, tool.spec) for name, tool in self._tools.items()]
 
     def advertised(
         self, provider: str, advertiser: Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]
@@ -239,6 +254,7 @@ class EffectiveSet:
             write_ahead=write_ahead,
             judge=terms.judge,
             reading=terms.policy.ruling(spec, terms.situation, Effect.READ) if spec.read_form is not None else None,
+            mode=Mode(terms.situation.mode),
         )
 
     def _buckets(self, name: str) -> tuple[Bucket, ...]:
@@ -275,35 +291,3 @@ def near_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
         return same[:most]
     alike = [known for known in names if abs(len(known) - len(wanted)) <= 8 and known[:1].lower() == wanted[:1]]
     return difflib.get_close_matches(wanted, alike[:500], n=most, cutoff=0.6)
-
-
-def capability_screen(present: frozenset[str]) -> Screen:
-    """Out: tools that need something this runtime does not have."""
-
-    def screen(spec: ToolSpec) -> str | None:
-        missing = spec.capabilities - present
-        return f"it needs {', '.join(sorted(missing))}, which this runtime does not have" if missing else None
-
-    return screen
-
-
-def exposure_screen(hidden: Exposure) -> Screen:
-    """Out: tools meant for the other kind of caller."""
-    other = "a person, not for the model" if hidden is Exposure.MANUAL else "the model, not for a person"
-
-    def screen(spec: ToolSpec) -> str | None:
-        return f"it is meant for {other}" if spec.exposure is hidden else None
-
-    return screen
-
-
-def allowed_screen(allowed: Iterable[str]) -> Screen:
-    """Out: tools that the caller's own list leaves out."""
-    patterns = [compile_pattern(pattern) for pattern in allowed]
-
-    def screen(spec: ToolSpec) -> str | None:
-        return (
-            None if any(p.fullmatch(spec.name) for p in patterns) else "it is not among the allowed tools of this run"
-        )
-
-    return screen

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.policy.grants import Grants, scope_text, wanted_grants
+from toolcrib.policy.modes import Mode, unasked
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Asker
 from toolcrib.values.call import Invocation, Permit
@@ -59,6 +60,8 @@ class Gate:
             raise denial(invocation, decision)
         if (grant := self.grants.covering(run.origin.agent_id, invocation)) is not None:
             return Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
+        if run.mode is Mode.DONT_ASK:
+            raise denial(invocation, unasked(decision))
         async with self.turn:
             return await self._ask(slot, invocation, decision, run)
 
@@ -161,6 +164,7 @@ def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run
         expires_at=runtime.clock.now() + timeout,
         cwd=run.workspace,
         network_host=next(hosts, None),
+        mode=run.mode,
     )
 
 
@@ -175,6 +179,7 @@ def request_json(request: PermissionRequest) -> JsonObject:
         "request_id": request.request_id,
         "tool": request.tool,
         "effect": request.effect.value,
+        "mode": request.mode,
         "arguments": request.arguments,
         "targets": [[target.kind.value, target.value, target.scope] for target in request.targets],
         "because": request.because,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.engine.children import ChildScope, Sent
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.settle import settle
 from toolcrib.engine.turn import take_turn
+from toolcrib.policy.agents import AgentTerms
+from toolcrib.policy.modes import Mode
 from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
 from toolcrib.values.block import SystemBlock
 from toolcrib.values.call import Invocation, Permit, ToolCall
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from toolcrib.catalog.toolkit import Focus
     from toolcrib.engine.runtime import Runtime
+    from toolcrib.workspace import Mount
 
 REMEMBERED_IDS = 4_096
 MOST_BLOCKS = 16
@@ -45,7 +49,7 @@ class Run:
     tools: EffectiveSet
     gate: Gate
     lane: WorkLane
-    mode: str = "default"
+    mode: Mode = Mode.DEFAULT
     workspace: str | None = None
     recovered: tuple[ToolResult, ...] = ()
     place: Callable[[], None] | None = None
@@ -59,6 +63,12 @@ class Run:
     calls: int = 0
     marks: set[str] = field(default_factory=set[str])
     """What this run has done that rules may ask about: `read_sensitive`, `read_untrusted`."""
+    remarks: JsonObject = NOTHING
+    """What the record of its beginning says besides: who left plan mode, what sent it."""
+    generation: int = 0
+    """How many agents stand between this one and the first of its session."""
+    agent: AgentTerms = field(default_factory=AgentTerms)
+    children: set[Run] = field(default_factory=set["Run"])
     flights: set[Flight] = field(default_factory=set[Flight])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
     _blocks: dict[str, SystemBlock] | None = None
@@ -100,8 +110,23 @@ class Run:
             self.aborted = reason
             self.end_reason = "aborted_tools"
             self.note(EventType.ABORTED_TOOLS, None, {"reason": reason, "calls": len(self.flights)}, Level.NOTICE)
+        for child in tuple(self.children):
+            child.abort(reason)
         for flight in tuple(self.flights):
             flight.interrupt(Reason.ABORTED, f"{flight.call.name} was aborted: {reason}")
+
+    def child(
+        self,
+        agent: str,
+        *,
+        role: str | None = None,
+        mode: str | None = None,
+        allowed_tools: Iterable[str] | None = None,
+        mounts: Iterable[Mount] | None = None,
+    ) -> ChildScope:
+        """A run of another agent below this one, to be entered with `async with`; it can only have less."""
+        allowed = None if allowed_tools is None else frozenset(allowed_tools)
+        return ChildScope(self, Sent(agent, role, mode, allowed, None if mounts is None else tuple(mounts)))
 
     # What `settle` asks of a run, in the order it asks.
 
@@ -125,9 +150,11 @@ class Run:
 
     def check_running(self) -> None:
         """Nothing starts in a run that was aborted, or inside one."""
-        aborted = self.aborted if self.parent is None else self.root.aborted
-        if aborted is not None:
-            raise Refusal(Reason.ABORTED, f"the run was aborted before this call started: {aborted}")
+        run: Run | None = self
+        while run is not None:
+            if run.aborted is not None:
+                raise Refusal(Reason.ABORTED, f"the run was aborted before this call started: {run.aborted}")
+            run = run.parent
 
     def check_contract(self, slot: Slot) -> None:
         """The tool must still be the one this run was given; a change can only take away."""
@@ -239,13 +266,19 @@ class Run:
         row = RunOpened(
             origin.run_id, origin.session_id, origin.agent_id, origin.role.value, self.mode, origin.parent_run_id, now
         )
-        payload: JsonObject = {"mode": self.mode, "tools": len(self.tools), "out": len(self.tools.out)}
+        payload: JsonObject = {
+            "mode": self.mode,
+            "role": origin.role,
+            "tools": len(self.tools),
+            "out": len(self.tools.out),
+            **self.remarks,
+        }
         draft = self.draft(EventType.RUN_STARTED, None, payload)
         await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
 
     async def close(self) -> None:
         """Record that the run ended, and why; whatever still runs is aborted first."""
-        if self.flights:
+        if self.flights or self.children:
             self.abort("the run was closed")
         for farewell in self.runtime.farewells:
             await farewell(self.origin.run_id)
@@ -270,7 +303,8 @@ class Run:
         return Run(
             self.runtime, self.origin, self.ownership, self.tools, self.gate, lane, self.mode, self.workspace,
             place=self.place, parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self,
-            marks=self.marks, flights=self.flights,
+            marks=self.marks, flights=self.flights, children=self.children, generation=self.generation,
+            agent=self.agent,
         )  # fmt: skip
 
     def _remember(self, call_id: str) -> None:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.guidance import Prompting
 from toolcrib.catalog.registry import Registry
 from toolcrib.engine.bound import Limits
-from toolcrib.engine.effective import (
-    EffectiveSet,
-    Judge,
-    Screen,
-    Terms,
-    allowed_screen,
-    capability_screen,
-    exposure_screen,
-)
+from toolcrib.engine.effective import EffectiveSet, Judge, Terms
 from toolcrib.engine.flight import Watch
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
@@ -26,32 +18,28 @@ from toolcrib.engine.live import Live
 from toolcrib.engine.recover import recover
 from toolcrib.engine.run import Run
 from toolcrib.engine.switchboard import Switchboard
+from toolcrib.engine.wish import Wish, screens_of
+from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.limits import Bucket, Rate
+from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Policy, Situation
 from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
-from toolcrib.values.identity import Origin, Ownership, Role
+from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import NameTable
-from toolcrib.values.spec import Exposure, ToolSpec
+from toolcrib.values.spec import NOTHING, ToolSpec
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from toolcrib.engine.redact import Redactor
+    from toolcrib.policy.commands import CommandRule
+    from toolcrib.workspace import Mount
 
 CACHED_SETS = 32
+Ground = Callable[[str, str, "Sequence[Mount] | None"], Callable[[], None]]
+"""Where a child works: from its parent's run, its own, and the mounts it is given (None = those of its parent)."""
 Advertiser = Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What the opener of a run asks for, as far as it shapes the effective set."""
-
-    agent_id: str = "main"
-    mode: str = "default"
-    caller: Exposure = Exposure.MODEL
-    allowed_tools: frozenset[str] | None = None
-    role: Role = Role.MAIN
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +68,14 @@ class Runtime:
     max_calls_per_turn: int = 128
     max_calls_per_run: int = 0
     max_depth: int = 5
+    max_children_per_session: int = 8
+    plan_tools: tuple[str, ...] = PLAN_TOOLS
     judge: Judge | None = None
+    judge_with: Callable[[tuple[CommandRule, ...]], Judge] | None = None
+    """The judge for an agent whose definition has command rules of its own."""
+    agents: Callable[[str], AgentTerms] = AgentTerms
+    """What the definition of an agent says; ConfigError for an id that is not one."""
+    ground: Ground | None = None
     switchboard: Switchboard = field(default_factory=Switchboard)
     prompting: Prompting = field(default_factory=Prompting)
     farewells: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
@@ -89,6 +84,8 @@ class Runtime:
     lanes: Lanes = field(default_factory=Lanes)
     live: Live = field(default_factory=Live)
     gates: dict[str, Gate] = field(default_factory=dict[str, Gate])
+    children: dict[str, int] = field(default_factory=dict[str, int])
+    """How many child runs each session has open."""
     buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict[tuple[str, str], Bucket])
     _sets: dict[Wish, EffectiveSet] = field(default_factory=dict[Wish, EffectiveSet])
 
@@ -102,6 +99,7 @@ class Runtime:
         wish: Wish,
         workspace: str | None,
         place: Callable[[], None] | None = None,
+        remarks: JsonObject = NOTHING,
         *,
         resumed: bool,
     ) -> Run:
@@ -112,6 +110,8 @@ class Runtime:
         lane = self.lanes.of(origin.session_id, workspace)
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
         run.place = place
+        run.remarks = remarks
+        run.agent = wish.agent
         await run.opened()
         if resumed:
             run.recovered = await recover(run)
@@ -124,7 +124,9 @@ class Runtime:
         if known is not None and known.terms.policy.generation == self.policy.generation:
             fresh = known.following(snapshot)
         else:
-            fresh = EffectiveSet.compile(self.registry, snapshot, self._screens(wish), self._terms(wish))
+            switched = self.switchboard.screen(wish.agent.agent_id, wish.role)
+            screens = screens_of(wish, self.capabilities, self.plan_tools, switched)
+            fresh = EffectiveSet.compile(self.registry, snapshot, screens, self._terms(wish))
         self._sets.pop(wish, None)
         self._sets[wish] = fresh
         if len(self._sets) > CACHED_SETS:
@@ -139,15 +141,8 @@ class Runtime:
     def close(self) -> None:
         self.watch.close()
 
-    def _screens(self, wish: Wish) -> tuple[Screen, ...]:
-        hidden = Exposure.MANUAL if wish.caller is Exposure.MODEL else Exposure.MODEL
-        switched = self.switchboard.screen(wish.agent_id, wish.role)
-        screens: list[Screen] = [exposure_screen(hidden), capability_screen(self.capabilities), switched]
-        if wish.allowed_tools is not None:
-            screens.append(allowed_screen(sorted(wish.allowed_tools)))
-        return tuple(screens)
-
     def _terms(self, wish: Wish) -> Terms:
+        commands = wish.agent.commands
         return Terms(
             self.policy,
             self.hooks,
@@ -156,6 +151,6 @@ class Runtime:
             self.rates,
             self.buckets,
             self.clock.monotonic,
-            self.judge,
-            Situation(agent=wish.agent_id, mode=wish.mode),
+            self.judge if not commands or self.judge_with is None else self.judge_with(commands),
+            Situation(wish.agent.agent_id, wish.role, wish.mode),
         )

@@ -14,7 +14,7 @@ from toolcrib.values.refusal import ConfigError, RegistrationError
 from toolcrib.values.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from toolcrib.engine.effective import Screen
+    from toolcrib.engine.screens import Screen
 
 SUB_APP_TAG = "sub_app"
 """Tools with this tag belong to sub-apps: an agent has those that one of its sub-apps names, and no other."""

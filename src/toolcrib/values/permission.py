@@ -52,3 +52,4 @@ class PermissionRequest:
     environment: str = ""
     network_host: str | None = None
     hook_summary: str = ""
+    mode: str = "default"

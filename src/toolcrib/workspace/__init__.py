@@ -8,6 +8,6 @@ is then read or changed. Text windows, edits, patches, tree walks and file searc
 from toolcrib.workspace.boundary import Boundary, TemporaryFolder
 from toolcrib.workspace.mounts import Access, Mount
 from toolcrib.workspace.spots import PathTarget, Spot
-from toolcrib.workspace.workspace import View, Workspace
+from toolcrib.workspace.workspace import SCRATCH, View, Workspace
 
-__all__ = ["Access", "Boundary", "Mount", "PathTarget", "Spot", "TemporaryFolder", "View", "Workspace"]
+__all__ = ["SCRATCH", "Access", "Boundary", "Mount", "PathTarget", "Spot", "TemporaryFolder", "View", "Workspace"]

@@ -1,0 +1,32 @@
+"""What the definition of an agent says, as far as it decides about tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolcrib.policy.modes import Mode
+from toolcrib.values.identity import Role
+
+if TYPE_CHECKING:
+    from toolcrib.policy.commands import CommandRule
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTerms:
+    """Narrows an agent of this id; None, as where there is no definition, narrows nothing."""
+
+    agent_id: str = "main"
+    role: Role | None = None
+    mode: Mode | None = None
+    tools: tuple[str, ...] | None = None
+    """Name patterns of the toolsets that the definition lists."""
+    allowed_tools: frozenset[str] | None = None
+    sub_agents: frozenset[str] | None = None
+    commands: tuple[CommandRule, ...] = ()
+    max_children: int | None = None
+    max_calls: int | None = None
+
+
+UNDEFINED = AgentTerms()
+"""The main agent where nothing defines it."""
