@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolcrib.policy.grants import Grant
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, Event
-from toolcrib.values.identity import Origin, Ownership
+from toolcrib.values.identity import Origin, Ownership, Principal
+from toolcrib.values.json import JsonObject
 from toolcrib.values.noun import noun
-from toolcrib.values.permission import PermissionDecision, PermissionRequest
+from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
 from toolcrib.values.refusal import StoreError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
@@ -31,6 +33,10 @@ class Fenced(StoreError):
 
 class SessionBusy(StoreError):
     """Another live process owns the session."""
+
+
+class NotPending(StoreError):
+    """The question was answered, expired or withdrawn before this answer came; the first one stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,67 @@ class Artifacts(Protocol):
     async def clean(self, *, before: float, keep_bytes: int | None) -> int: ...
 
 
-class Store(Journal, Documents, Leases, Protocol):
+class QuestionState(StrEnum):
+    """How a question stands. Each leads from pending to one of the others, once."""
+
+    PENDING = "pending"
+    ANSWERED = "answered"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question that is kept until its call has a result (`settled`), and by then or earlier its one answer.
+
+    `digest` is that of the arguments under `salt`; with call id and fingerprint it is what an answer is bound to.
+    `call` says what has to be settled: id, name, arguments without secrets, and how many of these were taken out.
+    """
+
+    request: PermissionRequest
+    digest: str
+    salt: str
+    epoch: int
+    call: JsonObject
+    created_at: float
+    state: QuestionState = QuestionState.PENDING
+    settled: bool = False
+    answer: Answer | None = None
+    reason: str | None = None
+    principal: str | None = None
+    answered_at: float | None = None
+
+
+class Inbox(Protocol):
+    """Questions that outlive the process that asked them, and the grants of live sessions."""
+
+    async def ask(self, question: Question, unit: Unit) -> None:
+        """Keep a question together with its event; Fenced when the session has another owner."""
+        ...
+
+    async def answer(self, request_id: str, decision: PermissionDecision, principal: Principal) -> Question:
+        """Answer a pending question, on record; NotPending when somebody was first or its time is over."""
+        ...
+
+    async def end_question(self, request_id: str, state: QuestionState) -> Question | None:
+        """End a question: expired or withdrawn while it is pending; answered marks its call as settled."""
+        ...
+
+    async def question(self, request_id: str) -> Question | None: ...
+    async def questions(self, *, session_id: str | None, state: QuestionState | None, limit: int) -> Sequence[Question]:
+        """Questions, oldest first; of a session those whose calls have no result yet."""
+        ...
+
+    async def add_grants(self, grants: Sequence[Grant], unit: Unit) -> None:
+        """Keep grants for as long as the unit's owner holds the session, together with their event."""
+        ...
+
+    async def grants(self, ownership: Ownership) -> Sequence[Grant]:
+        """The grants of a session under its present owner; none once it has another, or nobody holds it."""
+        ...
+
+
+class Store(Journal, Documents, Leases, Inbox, Protocol):
     """The store's faces in one object."""
 
     @property
@@ -194,6 +260,8 @@ class Store(Journal, Documents, Leases, Protocol):
 
 
 Asker = Callable[[PermissionRequest], Awaitable[PermissionDecision]]
+Notifier = Callable[[PermissionRequest], Awaitable[None]]
+"""Tells somebody that a question waits; it decides nothing, and its failure changes nothing."""
 
 
 class HookEvent(StrEnum):

@@ -14,6 +14,7 @@ import pytest
 
 from toolcrib.catalog.toolset import Toolset, ToolsetBuilder
 from toolcrib.policy.grants import Grant
+from toolcrib.ports import Unit
 from toolcrib.testing import MemoryStore, make_run
 from toolcrib.toolsets import Services, code, workspace
 from toolcrib.values.context import ToolContext
@@ -249,7 +250,8 @@ async def call(world: World, case: Mapping[str, Any], answer: str | None) -> Too
     async with make_run(*sets, asker=asker, store=store) as run:
         if grant := setup.get("session_grant"):
             fingerprint = run.tools.require(grant["tool"]).tool.fingerprint
-            run.gate.grants.add((Grant(run.origin.agent_id, grant["tool"], fingerprint, "path", grant["scope"]),))
+            held = Grant(run.origin.grantee, grant["tool"], fingerprint, "path", grant["scope"])
+            await store.add_grants([held], Unit((), run.ownership))
         return await run.call(NAMES[case["action"]["tool"]], world.fill(case["action"]["args"]))
 
 

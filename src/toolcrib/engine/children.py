@@ -10,7 +10,7 @@ from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.modes import Mode, is_within, mode_of
 from toolcrib.policy.roles import CHILDREN, role_of
 from toolcrib.values.event import EventType
-from toolcrib.values.identity import Origin, Role
+from toolcrib.values.identity import Role
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import Lane
 
@@ -122,10 +122,7 @@ def _child_mode(outer: Mode, agent: AgentTerms, wanted: Mode | None) -> Mode:
 def _child_run(parent: Run, wish: Wish, run_id: str) -> Run:
     runtime, above = parent.runtime, parent.origin
     # Its own id within the session: an answer given to one child is for that child alone, not for its twin.
-    origin = Origin(
-        above.session_id, run_id, f"{wish.agent.agent_id}@{run_id}", wish.role, above.surface, above.run_id,
-        above.agent_id, above.principal,
-    )  # fmt: skip
+    origin = above.child(run_id, f"{wish.agent.agent_id}@{run_id}", wish.role)
     lane = parent.lane if parent.holds is Lane.WRITE else runtime.lanes.of(above.session_id, parent.workspace)
     return type(parent)(
         runtime, origin, parent.ownership, runtime.effective(wish), parent.gate, lane, wish.mode, parent.workspace,

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from toolcrib.policy.verdict import Decision
+from toolcrib.ports import Question
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.context import ToolContext
 from toolcrib.values.event import Draft
@@ -41,6 +42,7 @@ class Flight:
     stage: str | None = None
     seconds = 0.0
     ask: Decision | None = None
+    parked: Question | None = None
     tries = 1
 
     def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
@@ -48,6 +50,11 @@ class Flight:
         self.call_id = call_id
         self.began = began
         self.run = run
+
+    def resume(self, parked: Question) -> None:
+        """Go on with a call that waited for a person."""
+        self.parked = parked
+        self.call_id = parked.request.call_id
 
     async def wait(self, waiting: Waiting[None]) -> None:
         """See an attempt that waits to its end: from now on it can be stopped, and its start has to be on record."""

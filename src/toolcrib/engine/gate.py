@@ -6,91 +6,88 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolcrib.policy.grants import Grants, scope_text, wanted_grants
+from toolcrib.engine import parking
+from toolcrib.engine.request import request_for
+from toolcrib.policy.grants import covering, wanted_grants
 from toolcrib.policy.modes import Mode, unasked
 from toolcrib.policy.verdict import Decision, Verdict
-from toolcrib.ports import Asker
+from toolcrib.ports import Asker, Question, Unit
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.event import EventType, Level
-from toolcrib.values.json import JsonObject, canonical
-from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
-from toolcrib.values.refusal import Reason, Refusal
-from toolcrib.values.target import TargetKind
+from toolcrib.values.json import JsonObject
+from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest, request_json
+from toolcrib.values.refusal import Reason, Refusal, StoreError
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
     from toolcrib.engine.flight import Flight
     from toolcrib.engine.run import Run
 
-SUMMARY_LIMIT = 1_000
-
 
 @dataclass(slots=True)
 class Gate:
-    """One per session: its grants, and the lock that asks one question after the other."""
+    """One per session: the lock that asks one question after the other, and the questions that wait in the inbox."""
 
     asker: Asker | None
     ask_timeout: float
-    grants: Grants = field(default_factory=Grants)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    parked: dict[str, Question] = field(default_factory=dict[str, Question])
+    """Questions whose calls wait, and whom nobody here attends to, by request id."""
 
     def pass_through(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit | None:
         """A permit for what policy allows outright; None for everything that needs a closer look."""
         if run.runtime.policy is not run.tools.terms.policy:
             return None
         decision = slot.decide(invocation, run.marks)
-        if decision.verdict is not Verdict.ALLOW or flight.ask is not None or decision.notice:
+        if decision.verdict is not Verdict.ALLOW or flight.ask is not None or decision.notice or flight.parked:
             return None
         return Permit(invocation, decision.cite)
 
     async def permit(self, slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> Permit:
         """Leave to execute, or a Refusal that cites the rule."""
-        decision = slot.decide(invocation, run.marks)
-        runtime, terms = run.runtime, run.tools.terms
-        if runtime.policy is not terms.policy:
-            now = slot.decide_now(runtime.policy, terms.situation, runtime.judge, invocation, run.marks)
-            decision = decision.at_least(now)
+        decision = _decided(slot, invocation, run)
         if flight.ask is not None:
             decision = decision.at_least(flight.ask)
+        if decision.verdict is Verdict.DENY:
+            raise denial(invocation, decision)
+        if flight.parked is not None:
+            return await self._collected(flight.parked, invocation, decision, run)
         if decision.verdict is Verdict.ALLOW:
             if decision.notice:
                 run.note(EventType.NOTE, invocation.call_id, notice_of(invocation, decision), Level.NOTICE)
             return Permit(invocation, decision.cite)
-        if decision.verdict is Verdict.DENY:
-            raise denial(invocation, decision)
-        if (grant := self.grants.covering(run.origin.agent_id, invocation)) is not None:
-            return Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
+        if (granted := await _granted(invocation, decision, run)) is not None:
+            return granted
         if run.mode is Mode.DONT_ASK:
             raise denial(invocation, unasked(decision))
+        if run.runtime.parking is not None:
+            raise await parking.park(slot, invocation, decision, flight, run)
         async with self.turn:
-            return await self._ask(slot, invocation, decision, run)
+            return await self._ask(slot, invocation, decision, flight, run)
 
-    async def _ask(self, slot: Slot, invocation: Invocation, decision: Decision, run: Run) -> Permit:
-        agent_id = run.origin.agent_id
-        if (grant := self.grants.covering(agent_id, invocation)) is not None:
-            return Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
-        if self.asker is None:
+    async def _ask(self, slot: Slot, invocation: Invocation, decision: Decision, flight: Flight, run: Run) -> Permit:
+        """Ask somebody who is there."""
+        if (granted := await _granted(invocation, decision, run)) is not None:
+            return granted
+        asker = self.asker
+        if asker is None:
             raise denial(invocation, decision, "nobody can be asked here")
-        request = request_for(slot, invocation, decision, run, self.ask_timeout)
+        request = request_for(slot, invocation, decision, flight, run, self.ask_timeout)
         run.note(EventType.PERMISSION_ASKED, invocation.call_id, request_json(request))
-        answer = await self._answer(self.asker, request, invocation, run)
-        details: JsonObject = {"request_id": request.request_id, "answer": answer.answer, "reason": answer.reason}
-        run.note(EventType.PERMISSION_ANSWERED, invocation.call_id, details)
+        answer = await self._answer(asker, request, invocation, run)
+        await _recorded(request, answer, asker, run)
         if answer.answer == Answer.DENY:
             raise denial(invocation, decision, answer.reason or "the person who was asked said no")
         self._verify_again(slot, invocation, run)
-        if answer.answer == Answer.ALLOW_FOR_SESSION and (wanted := wanted_grants(agent_id, invocation)):
-            self.grants.add(wanted)
-            run.note(
-                EventType.GRANT_ADDED, invocation.call_id, {"tool": invocation.tool.name, "scope": request.grant_scope}
-            )
+        if answer.answer == Answer.ALLOW_FOR_SESSION:
+            await _grant(invocation, request, run)
         return Permit(invocation, decision.cite, f"answer {request.request_id}: {answer.answer}")
 
     async def _answer(
         self, asker: Asker, request: PermissionRequest, invocation: Invocation, run: Run
     ) -> PermissionDecision:
         """A valid answer in time, or a Refusal: no answer, a wrong one and a failure all deny."""
-        asking = asyncio.ensure_future(_call_asker(asker, request))
+        asking = asyncio.ensure_future(parking.call_asker(asker, request))
         try:
             done, _ = await asyncio.wait({asking}, timeout=self.ask_timeout)
         finally:
@@ -113,15 +110,74 @@ class Gate:
     def _verify_again(self, slot: Slot, invocation: Invocation, run: Run) -> None:
         """What was approved must still be what would run: the contract, the rules and the touched things."""
         run.check_contract(slot)
+        decision = _decided(slot, invocation, run)
+        if decision.verdict is Verdict.DENY:
+            raise denial(invocation, decision)
         if tuple(slot.tool.targets(invocation.arguments)) != invocation.targets:
-            raise Refusal(
-                Reason.PERMISSION_DENIED,
-                f"what {invocation.tool.name} would touch changed while permission was asked; call it again",
-            )
+            raise parking.changed(invocation)
+
+    async def _collected(self, question: Question, invocation: Invocation, decision: Decision, run: Run) -> Permit:
+        """The permit, or the denial, that a question from the inbox came to."""
+        parking.check_binding(question, invocation, run)
+        request_id, answer = question.request.request_id, question.answer
+        if answer is None:
+            raise denial(invocation, decision, "nobody answered in time")
+        if answer is Answer.DENY:
+            raise denial(invocation, decision, question.reason or f"{question.principal} said no")
+        # An answer for the session is one for the session in which it was asked; a resumed one asks again.
+        if answer is Answer.ALLOW_FOR_SESSION and run.ownership is not None and question.epoch == run.ownership.epoch:
+            await _grant(invocation, question.request, run)
+        return Permit(invocation, decision.cite, f"answer {request_id}: {answer} by {question.principal}")
 
 
-async def _call_asker(asker: Asker, request: PermissionRequest) -> object:
-    return await asker(request)
+def _decided(slot: Slot, invocation: Invocation, run: Run) -> Decision:
+    """What the rules say now; rules that changed since the run began can only take away."""
+    decision = slot.decide(invocation, run.marks)
+    runtime, terms = run.runtime, run.tools.terms
+    if runtime.policy is terms.policy:
+        return decision
+    return decision.at_least(slot.decide_now(runtime.policy, terms.situation, runtime.judge, invocation, run.marks))
+
+
+async def _granted(invocation: Invocation, decision: Decision, run: Run) -> Permit | None:
+    """A permit under a grant of this session, as the store has it at this moment."""
+    if run.ownership is None:
+        return None
+    try:
+        held = await run.runtime.store.grants(run.ownership)
+    except StoreError as error:
+        raise denial(invocation, decision, f"what was granted cannot be read: {error}") from error
+    grant = covering(held, run.origin.grantee, invocation)
+    return None if grant is None else Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
+
+
+async def _grant(invocation: Invocation, request: PermissionRequest, run: Run) -> None:
+    """Let the answer cover what the question said it would, and nothing else."""
+    wanted = wanted_grants(run.origin.grantee, invocation)
+    if not wanted or run.ownership is None:
+        return
+    payload: JsonObject = {"tool": request.tool, "scope": request.grant_scope, "request_id": request.request_id}
+    unit = Unit((run.draft(EventType.GRANT_ADDED, invocation.call_id, payload),), run.ownership)
+    try:
+        await run.runtime.store.add_grants(wanted, unit)
+    except StoreError as error:
+        raise parking.unkept(invocation.tool.name, error) from error
+
+
+async def _recorded(request: PermissionRequest, answer: PermissionDecision, asker: Asker, run: Run) -> None:
+    """Nothing runs on an answer that is not on record."""
+    principal = getattr(asker, "principal", parking.CALLBACK)
+    payload: JsonObject = {
+        "request_id": request.request_id,
+        "answer": str(answer.answer),
+        "reason": answer.reason,
+        "principal": str(principal),
+    }
+    draft = run.draft(EventType.PERMISSION_ANSWERED, request.call_id, payload)
+    try:
+        await run.runtime.store.append(Unit((draft,), run.ownership))
+    except StoreError as error:
+        raise parking.unkept(request.tool, error) from error
 
 
 def denial(invocation: Invocation, decision: Decision, why: str | None = None) -> Refusal:
@@ -138,53 +194,3 @@ def denial(invocation: Invocation, decision: Decision, why: str | None = None) -
 def notice_of(invocation: Invocation, decision: Decision) -> JsonObject:
     """What is recorded of a call that a rule allows but wants to be told about."""
     return {"notice": decision.notice, "tool": invocation.tool.name, "rule": decision.rule, "layer": decision.layer}
-
-
-def request_for(slot: Slot, invocation: Invocation, decision: Decision, run: Run, timeout: float) -> PermissionRequest:
-    """Everything a person needs to decide, redacted and bounded."""
-    spec = invocation.tool.spec
-    runtime = run.runtime
-    shown, _ = runtime.redactor.json(invocation.arguments)
-    hosts = (target.value for target in invocation.targets if target.kind is TargetKind.HOST)
-    return PermissionRequest(
-        request_id=runtime.ids.new("ask"),
-        origin=run.origin,
-        call_id=invocation.call_id,
-        tool=spec.name,
-        effect=invocation.effect,
-        tags=spec.tags,
-        arguments=_summary(canonical(shown)),
-        targets=invocation.targets,
-        dangerous=spec.dangerous,
-        because=decision.because,
-        rule=decision.cite,
-        fingerprint=invocation.tool.fingerprint,
-        suggested=Answer.DENY if spec.dangerous else Answer.ALLOW_ONCE,
-        grant_scope=scope_text(invocation),
-        expires_at=runtime.clock.now() + timeout,
-        cwd=run.workspace,
-        network_host=next(hosts, None),
-        mode=run.mode,
-    )
-
-
-def _summary(text: str) -> str:
-    """At most a thousand characters, with a sign where there is more."""
-    return text if len(text) <= SUMMARY_LIMIT else text[: SUMMARY_LIMIT - 1] + "…"
-
-
-def request_json(request: PermissionRequest) -> JsonObject:
-    """A request as it is recorded."""
-    return {
-        "request_id": request.request_id,
-        "tool": request.tool,
-        "effect": request.effect.value,
-        "mode": request.mode,
-        "arguments": request.arguments,
-        "targets": [[target.kind.value, target.value, target.scope] for target in request.targets],
-        "because": request.because,
-        "rule": request.rule,
-        "fingerprint": request.fingerprint,
-        "grant_scope": request.grant_scope,
-        "expires_at": request.expires_at,
-    }

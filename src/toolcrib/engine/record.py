@@ -11,6 +11,7 @@ from toolcrib.catalog.normalise import normalise
 from toolcrib.catalog.validate import Validator
 from toolcrib.engine.bound import cut
 from toolcrib.engine.flight import Flight
+from toolcrib.engine.request import shown_targets
 from toolcrib.engine.steadfast import unstoppable
 from toolcrib.ports import Conflict, Fenced, Unit
 from toolcrib.values.call import Permit
@@ -45,7 +46,8 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     if permit.granted_by:
         payload["granted_by"] = permit.granted_by
     if invocation.targets:
-        payload["targets"] = [[target.kind.value, target.value] for target in invocation.targets]
+        targets = shown_targets(invocation.targets, run) if found else invocation.targets
+        payload["targets"] = [[target.kind.value, target.value] for target in targets]
     if invocation.call.via:
         payload["via"] = invocation.call.via
     if run.parent_call is not None:

@@ -1,70 +1,92 @@
-"""After a crash: give every call that was left open its one result, from the journal alone."""
+"""After a crash: give every call that was left open its one result, from the records alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from toolcrib.engine.attend import call_of, collect
+from toolcrib.engine.parking import fresh
 from toolcrib.engine.settle import settle, skip
-from toolcrib.values.call import ToolCall
+from toolcrib.ports import Question, QuestionState
 from toolcrib.values.event import TERMINAL, Event, EventType
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolResult
-from toolcrib.values.spec import NOTHING
+from toolcrib.values.spec import Lane
 
 if TYPE_CHECKING:
     from toolcrib.engine.run import Run
 
 PAGE = 1_000
+MOST_QUESTIONS = 10_000
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a session's records say of its calls."""
+
+    started: dict[str, Event] = field(default_factory=dict[str, Event])
+    asked: dict[str, Mapping[str, Json]] = field(default_factory=dict[str, Mapping[str, Json]])
+    turns: dict[str, int] = field(default_factory=dict[str, int])
+    ended: set[str] = field(default_factory=set[str])
+    questions: dict[str, Question] = field(default_factory=dict[str, Question])
 
 
 async def recover(run: Run) -> tuple[ToolResult, ...]:
-    """Settle what never started or only read; report `interrupted` for what may have acted. Nothing acts twice."""
-    started, asked, ended = await _survey(run)
+    """Settle what never started or only read; report `interrupted` for what may have acted. Nothing acts twice.
+
+    A call whose question is still open stays parked; one whose question was answered is settled now.
+    """
+    survey = await _survey(run)
     results: list[ToolResult] = []
-    for call_id, event in started.items():
-        if call_id not in ended:
-            asked.pop(call_id, None)
-            results.append(await _started_call(event, run))
-    for call_id, call in asked.items():
-        if call_id not in ended:
-            results.append(await _asked_call(call, run))
+    for call_id, event in survey.started.items():
+        survey.asked.pop(call_id, None)
+        results.append(await _started_call(event, run))
+        await _over(survey.questions.pop(call_id, None), run)
+    results += await _asked_calls(survey, run)
+    for question in survey.questions.values():
+        if (result := await _parked_call(question, run)) is not None:
+            results.append(result)
     return tuple(results)
 
 
-async def _survey(run: Run) -> tuple[dict[str, Event], dict[str, Mapping[str, Json]], set[str]]:
-    """Read the session once: what was asked for in turns, what started, what ended."""
-    started: dict[str, Event] = {}
-    asked: dict[str, Mapping[str, Json]] = {}
-    ended: set[str] = set()
+async def _survey(run: Run) -> Survey:
+    """Read the session once: what was asked for in turns, what started, what ended, what waits for a person."""
+    survey = Survey()
     after = 0
-    while page := await run.runtime.store.events(session_id=run.origin.session_id, after=after, limit=PAGE):
-        _sort(page, started, asked, ended)
+    store, session_id = run.runtime.store, run.origin.session_id
+    while page := await store.events(session_id=session_id, after=after, limit=PAGE):
+        _sort(page, survey)
         after = page[-1].seq
-    return started, asked, ended
+    for question in await store.questions(session_id=session_id, state=None, limit=MOST_QUESTIONS):
+        if question.request.call_id in survey.ended:
+            await _over(question, run)
+        else:
+            survey.questions[question.request.call_id] = question
+    return survey
 
 
-def _sort(
-    page: Sequence[Event], started: dict[str, Event], asked: dict[str, Mapping[str, Json]], ended: set[str]
-) -> None:
+def _sort(page: Sequence[Event], survey: Survey) -> None:
     for event in page:
         if event.type == EventType.TOOL_STARTED and event.call_id:
-            started[event.call_id] = event
+            survey.started[event.call_id] = event
         elif event.type in TERMINAL and event.call_id:
-            ended.add(event.call_id)
-            started.pop(event.call_id, None)
-            asked.pop(event.call_id, None)
+            survey.ended.add(event.call_id)
+            survey.started.pop(event.call_id, None)
+            survey.asked.pop(event.call_id, None)
         elif event.type == "turn_started" and event.payload:
             calls = event.payload.get("calls")
             for call in calls if isinstance(calls, list) else ():
                 if isinstance(call, Mapping) and isinstance(call.get("id"), str):
-                    asked[str(call["id"])] = call
+                    survey.asked[str(call["id"])] = call
+                    survey.turns[str(call["id"])] = event.seq
 
 
 async def _started_call(event: Event, run: Run) -> ToolResult:
     payload = event.payload or {}
-    call = _call_of(event.call_id, payload)
+    call = call_of(event.call_id, payload)
     if payload.get("effect") == "read" and not payload.get("redacted") and event.payload is not None:
         return await settle(call, run)
     message = (
@@ -73,9 +95,35 @@ async def _started_call(event: Event, run: Run) -> ToolResult:
     return await skip(call, run, Refusal(Reason.INTERRUPTED, message))
 
 
-async def _asked_call(asked: Mapping[str, Json], run: Run) -> ToolResult:
-    call = _call_of(str(asked["id"]), asked)
-    if not asked.get("redacted"):
+async def _asked_calls(survey: Survey, run: Run) -> list[ToolResult]:
+    """Calls of turns that never started, in order; behind one that waits or was denied nothing of its turn starts."""
+    results: list[ToolResult] = []
+    stopped: dict[int, str] = {}
+    for call_id, kept in survey.asked.items():
+        turn, question = survey.turns[call_id], survey.questions.pop(call_id, None)
+        if question is not None:
+            if (result := await _parked_call(question, run)) is not None:
+                results.append(result)
+            if _stops(result, question, run):
+                stopped[turn] = question.request.tool
+        elif turn in stopped:
+            message = f"not started: the earlier call of {stopped[turn]} waits for a person or was denied; call again"
+            results.append(await skip(call_of(call_id, kept), run, Refusal(Reason.SKIPPED, message)))
+        else:
+            results.append(await _asked_call(call_id, kept, run))
+    return results
+
+
+def _stops(result: ToolResult | None, question: Question, run: Run) -> bool:
+    if result is None:
+        return True
+    call = call_of(None, question.call)
+    return not result.ok and run.tools.lane(call) is Lane.WRITE and "internal" not in question.request.tags
+
+
+async def _asked_call(call_id: str, kept: Mapping[str, Json], run: Run) -> ToolResult:
+    call = call_of(call_id, kept)
+    if not kept.get("redacted"):
         return await settle(call, run)
     message = (
         f"{call.name} had not started when the process ended; secrets in its arguments are not kept, so call again"
@@ -83,8 +131,31 @@ async def _asked_call(asked: Mapping[str, Json], run: Run) -> ToolResult:
     return await skip(call, run, Refusal(Reason.INTERRUPTED, message))
 
 
-def _call_of(call_id: str | None, payload: Mapping[str, Json]) -> ToolCall:
-    arguments = payload.get("arguments")
-    if not isinstance(arguments, (str, Mapping)):
-        arguments = NOTHING
-    return ToolCall(str(payload.get("name", "")), arguments, call_id)
+async def _parked_call(question: Question, run: Run) -> ToolResult | None:
+    """Settle a call whose question was answered; None for one that still waits, which stays parked."""
+    request = question.request
+    if question.call.get("parent_call") is not None or request.parent_run_id is not None:
+        return await _orphaned(question, run)
+    if request.origin.grantee != run.origin.grantee:
+        return None  # another agent's: it is settled when that one is back
+    question = await fresh(question, run)
+    if question.state is QuestionState.PENDING and not question.call.get("redacted"):
+        run.gate.parked[request.request_id] = question
+        return None
+    return await collect(question, run)
+
+
+async def _orphaned(question: Question, run: Run) -> ToolResult:
+    """A call from inside a call, or of a child: what it was for ended with its process, so it must not start."""
+    call = call_of(question.request.call_id, question.call)
+    message = f"{call.name} did not start: who called it ended with its process while a person was asked"
+    result = await skip(call, run, Refusal(Reason.INTERRUPTED, message), question)
+    await _over(question, run)
+    return result
+
+
+async def _over(question: Question | None, run: Run) -> None:
+    """The call has its result: whatever the question came to, it needs no answer any more."""
+    if question is not None:
+        for state in (QuestionState.WITHDRAWN, QuestionState.ANSWERED):
+            await run.runtime.store.end_question(question.request.request_id, state)

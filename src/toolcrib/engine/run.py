@@ -6,12 +6,12 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.engine.attend import Vigil, collect, pending_of, see_through, submit
 from toolcrib.engine.children import ChildScope, Sent
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import WorkLane
-from toolcrib.engine.settle import settle
 from toolcrib.engine.turn import take_turn
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.modes import Mode
@@ -22,6 +22,7 @@ from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.permission import Pending
 from toolcrib.values.refusal import Reason, Refusal, ToolcribError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import NOTHING, Effect, Lane
@@ -70,6 +71,7 @@ class Run:
     agent: AgentTerms = field(default_factory=AgentTerms)
     children: set[Run] = field(default_factory=set["Run"])
     flights: set[Flight] = field(default_factory=set[Flight])
+    vigils: set[Vigil] = field(default_factory=set[Vigil])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
     _blocks: dict[str, SystemBlock] | None = None
 
@@ -77,7 +79,25 @@ class Run:
         self, name: str, arguments: Mapping[str, Json] | str = NOTHING, *, id: str | None = None
     ) -> Coroutine[Any, Any, ToolResult]:
         """One governed call, to be awaited: valid, permitted, within limits, recorded, its result bounded."""
-        return settle(ToolCall(name, arguments, id), self)
+        return see_through(ToolCall(name, arguments, id), self)
+
+    async def submit(
+        self, name: str, arguments: Mapping[str, Json] | str = NOTHING, *, id: str | None = None
+    ) -> ToolResult | Pending:
+        """One governed call that does not wait for a person: `Pending`, until the identical call collects it."""
+        return await submit(ToolCall(name, arguments, id), self)
+
+    @property
+    def parked(self) -> tuple[Pending, ...]:
+        """Calls of this session that wait for a person, and that nobody here waits for."""
+        return tuple(pending_of(question) for question in self.gate.parked.values())
+
+    async def collect(self, request_id: str) -> ToolResult:
+        """Wait for the answer to a parked call, and settle it."""
+        question = self.gate.parked.get(request_id)
+        if question is None:
+            raise ToolcribError(f"no call of this session waits for {request_id!r}; run.parked names those that do")
+        return await collect(question, self)
 
     async def turn(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """One model turn: reads together, writes alone and in order, one result per call in the model's order."""
@@ -112,6 +132,8 @@ class Run:
             self.note(EventType.ABORTED_TOOLS, None, {"reason": reason, "calls": len(self.flights)}, Level.NOTICE)
         for child in tuple(self.children):
             child.abort(reason)
+        for vigil in tuple(self.vigils):
+            vigil.decided.set()
         for flight in tuple(self.flights):
             flight.interrupt(Reason.ABORTED, f"{flight.call.name} was aborted: {reason}")
 
@@ -155,6 +177,11 @@ class Run:
             if run.aborted is not None:
                 raise Refusal(Reason.ABORTED, f"the run was aborted before this call started: {run.aborted}")
             run = run.parent
+
+    @property
+    def is_aborted(self) -> bool:
+        """Whether this run, or one that it stands in, was aborted."""
+        return self.aborted is not None or (self.parent is not None and self.parent.is_aborted)
 
     def check_contract(self, slot: Slot) -> None:
         """The tool must still be the one this run was given; a change can only take away."""
@@ -221,7 +248,7 @@ class Run:
         inner = context.nested
         if not isinstance(inner, Run):
             inner = context.nested = self._inside(context)
-        return await settle(ToolCall(name, arguments), inner)
+        return await see_through(ToolCall(name, arguments), inner)
 
     async def load(self, context: ToolContext, kind: str, key: str) -> Document | None:
         return await self.runtime.store.load(kind, key)
@@ -278,6 +305,8 @@ class Run:
 
     async def close(self) -> None:
         """Record that the run ended, and why; whatever still runs is aborted first."""
+        for vigil in tuple(self.vigils):
+            vigil.leave()
         if self.flights or self.children:
             self.abort("the run was closed")
         for farewell in self.runtime.farewells:
@@ -304,8 +333,14 @@ class Run:
             self.runtime, self.origin, self.ownership, self.tools, self.gate, lane, self.mode, self.workspace,
             place=self.place, parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self,
             marks=self.marks, flights=self.flights, children=self.children, generation=self.generation,
-            agent=self.agent,
+            agent=self.agent, vigils=self.vigils,
         )  # fmt: skip
+
+    def forget(self, call: ToolCall) -> None:
+        """A call was parked: it is not over, so its id and its place in the budget are free for when it goes on."""
+        if call.id is not None:
+            self._ids.pop(call.id, None)
+        self.root.calls -= 1
 
     def _remember(self, call_id: str) -> None:
         if call_id in self._ids:

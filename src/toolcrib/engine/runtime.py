@@ -15,6 +15,7 @@ from toolcrib.engine.flight import Watch
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
+from toolcrib.engine.parking import Parking
 from toolcrib.engine.recover import recover
 from toolcrib.engine.run import Run
 from toolcrib.engine.switchboard import Switchboard
@@ -57,6 +58,10 @@ class Runtime:
     advertiser: Advertiser
     hooks: tuple[Hook, ...] = ()
     asker: Asker | None = None
+    parking: Parking | None = None
+    """Where questions go to the inbox instead of to an asker; None where somebody is asked at once."""
+    environment: str = ""
+    """What commands get to see of the environment, in words."""
     portal: BlockingPortal | None = None
     capabilities: frozenset[str] = frozenset()
     rates: dict[str, Rate] = field(default_factory=dict[str, Rate])
@@ -140,6 +145,12 @@ class Runtime:
 
     def close(self) -> None:
         self.watch.close()
+        if self.parking is not None:
+            self.parking.close()
+
+    def complain(self, problem: str) -> None:
+        """Tell whoever runs the loop of something that no caller can be told."""
+        asyncio.get_running_loop().call_exception_handler({"message": problem})
 
     def _terms(self, wish: Wish) -> Terms:
         commands = wish.agent.commands

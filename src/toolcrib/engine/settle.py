@@ -20,7 +20,7 @@ from toolcrib.engine.record import (
     unrecorded,
 )
 from toolcrib.engine.steadfast import unstoppable
-from toolcrib.ports import Conflict
+from toolcrib.ports import Conflict, Question
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.refusal import Refusal, StoreError
 from toolcrib.values.result import ToolResult
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 MAX_TRIES = 3
 
 
-async def settle(call: ToolCall, run: Run) -> ToolResult:
-    """Take one call to its one durable result, aborted or not."""
+async def settle(call: ToolCall, run: Run, parked: Question | None = None) -> ToolResult:
+    """Take one call to its one durable result, aborted or not; one that was parked goes on under its old id."""
     flight = run.board(call)
+    if parked is not None:
+        flight.resume(parked)
     if run.place is not None:
         run.place()
     attempt = promptly(_attempt(call, flight, run))
@@ -43,9 +45,11 @@ async def settle(call: ToolCall, run: Run) -> ToolResult:
     return await _finish(flight, run)
 
 
-async def skip(call: ToolCall, run: Run, refusal: Refusal) -> ToolResult:
+async def skip(call: ToolCall, run: Run, refusal: Refusal, parked: Question | None = None) -> ToolResult:
     """Give a call that must not start its one result."""
     flight = run.board(call)
+    if parked is not None:
+        flight.resume(parked)
     flight.refusal = refusal
     return await _finish(flight, run)
 
@@ -56,7 +60,8 @@ async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
         run.check_alive(call)
         slot = flight.slot = run.tools.require(call.name)
         run.check_contract(slot)
-        run.take(slot)
+        if flight.parked is None:
+            run.take(slot)
         invocation = slot.invoke(call, flight.call_id)
         if slot.before:
             await watchers.before(slot, invocation, flight, run)

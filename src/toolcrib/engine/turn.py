@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolcrib.engine.settle import settle, skip
+from toolcrib.engine.attend import see_through
+from toolcrib.engine.settle import skip
 from toolcrib.policy.plan import plan
 from toolcrib.ports import Unit
 from toolcrib.values.call import ToolCall
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 async def take_turn(calls: Sequence[ToolCall], run: Run) -> list[ToolResult]:
     """Settle the calls of one turn: reads and agents in parallel, each write alone, in order."""
     if len(calls) == 1:
-        return [await settle(calls[0], run)]
+        return [await see_through(calls[0], run)]
     turn = Turn([_identified(call, run) for call in calls], run)
     turn.record()
     try:
@@ -103,7 +104,7 @@ class Turn:
 
     async def _settle(self, position: int) -> None:
         self.begun.add(position)
-        self.results[position] = await settle(self.calls[position], self.run)
+        self.results[position] = await see_through(self.calls[position], self.run)
 
     def _watch_write(self, position: int) -> None:
         call, result = self.calls[position], self.results[position]

@@ -176,3 +176,37 @@ UNUSED_ARTIFACTS = (
     " (SELECT 1 FROM artifact_uses WHERE artifact_uses.artifact_id = artifacts.artifact_id) LIMIT ?"
 )
 DROP_ARTIFACT = "DELETE FROM artifacts WHERE artifact_id = ?"
+
+_QUESTION = (
+    "request_id, body, call, digest, salt, epoch, created_at, state, settled, answer, reason, principal, answered_at"
+)
+ADD_QUESTION = (
+    "INSERT INTO questions (request_id, session_id, call_id, epoch, digest, salt, body, call, state, settled,"
+    " created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)"
+)
+ONE_QUESTION = f"SELECT {_QUESTION} FROM questions WHERE request_id = ?"
+ALL_QUESTIONS = f"SELECT {_QUESTION} FROM questions ORDER BY created_at, request_id LIMIT ?"
+QUESTIONS_IN_STATE = f"SELECT {_QUESTION} FROM questions WHERE state = ? ORDER BY created_at, request_id LIMIT ?"
+OPEN_QUESTIONS = (
+    f"SELECT {_QUESTION} FROM questions WHERE session_id = ? AND settled = 0 ORDER BY created_at, request_id LIMIT ?"
+)
+ANSWER_QUESTION = (
+    "UPDATE questions SET state = 'answered', answer = ?, reason = ?, principal = ?, answered_at = ?"
+    " WHERE request_id = ? AND state = 'pending' AND expires_at > ?"
+)
+EXPIRE_QUESTION = "UPDATE questions SET state = 'expired' WHERE request_id = ? AND state = 'pending'"
+WITHDRAW_QUESTION = "UPDATE questions SET state = 'withdrawn', settled = 1 WHERE request_id = ? AND state = 'pending'"
+SETTLE_QUESTION = "UPDATE questions SET settled = 1 WHERE request_id = ? AND state <> 'pending'"
+FORGET_QUESTIONS = "DELETE FROM questions WHERE created_at < ?"
+FORGET_SESSION_QUESTIONS = "DELETE FROM questions WHERE session_id = ? AND created_at < ?"
+
+ADD_GRANT = (
+    "INSERT INTO grants (session_id, epoch, agent_id, tool, fingerprint, kind, scope, granted_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+SESSION_GRANTS = (
+    "SELECT agent_id, tool, fingerprint, kind, scope FROM grants WHERE session_id = ? AND epoch = ? AND EXISTS"
+    " (SELECT 1 FROM sessions WHERE sessions.session_id = grants.session_id AND sessions.epoch = grants.epoch"
+    " AND sessions.owner = ?)"
+)
+DROP_GRANTS = "DELETE FROM grants WHERE session_id = ?"

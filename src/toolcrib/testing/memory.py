@@ -39,6 +39,7 @@ from toolcrib.stores.chain import (
 )
 from toolcrib.stores.verify import Purge, verify
 from toolcrib.testing.clock import FrozenClock
+from toolcrib.testing.memory_inbox import MemoryInbox
 from toolcrib.values.context import Document
 from toolcrib.values.event import TERMINAL, Draft, Event, EventType, Level
 from toolcrib.values.identity import Ownership
@@ -47,10 +48,11 @@ from toolcrib.values.refusal import StoreError
 _MOST_BYTES = 64 << 20
 
 
-class MemoryStore:
+class MemoryStore(MemoryInbox):
     """Keeps everything in lists; commits at once. One event loop at a time."""
 
     def __init__(self, clock: Clock | None = None, artifact_bytes: int = _MOST_BYTES) -> None:
+        super().__init__(self.append)
         self._clock: Clock = clock or FrozenClock()
         self._links: list[Link] = []
         self._numbers: dict[tuple[str, str | None], int] = {}
@@ -120,6 +122,7 @@ class MemoryStore:
 
     async def purge(self, *, session_id: str | None, before: float | None) -> int:
         self._artifacts.forget(session_id, before)
+        self._forget_questions(session_id, before)
         purge = Purge(session_id, before, len(self._links))
         chosen = [
             index
@@ -151,6 +154,7 @@ class MemoryStore:
         if row is not None and row.owner is not None and row.lease_until > now:
             left = row.lease_until - now
             raise SessionBusy(f"session {session_id} is owned by {row.owner} for another {left:.0f} s; wait")
+        self._drop_grants(session_id)
         epoch, created_at = (row.epoch + 1, row.created_at) if row else (1, now)
         self._sessions[session_id] = SessionRow(
             session_id, agent_id, project, "active", owner, epoch, now + ttl, created_at, 0
@@ -165,6 +169,7 @@ class MemoryStore:
 
     async def release(self, ownership: Ownership, state: str) -> None:
         row = self._require_owner(ownership)
+        self._drop_grants(row.session_id)
         self._sessions[row.session_id] = replace(row, owner=None, lease_until=0.0, state=state)
         payload = {"owner": ownership.owner, "epoch": ownership.epoch, "state": state}
         await self.append(Unit((Draft(RELEASED, row.session_id, payload=payload),)))

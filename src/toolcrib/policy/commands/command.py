@@ -80,6 +80,17 @@ def runs_others(command: Command) -> bool:
     return bool(names_of(command) & (SHELLS | INTERPRETERS | WRAPPERS))
 
 
+def is_grantable(target: Target) -> bool:
+    """Whether an answer about a command may stand for the session; one declared by text alone is judged by that."""
+    if isinstance(target, CommandTarget):
+        return not any(runs_others(command) or names_of(command) & NEVER for command in target.commands)
+    try:
+        words = shlex.split(target.value)
+    except ValueError:
+        return False
+    return bool(words) and program_name(words[0]) not in SHELLS | INTERPRETERS | WRAPPERS | NEVER
+
+
 def names_of(command: Command) -> frozenset[str]:
     """Every name a program goes by: as written, as found, and behind links."""
     written = (command.words[0] if command.words else "", command.executable or "")

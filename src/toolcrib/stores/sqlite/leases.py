@@ -32,6 +32,7 @@ def claiming(
                     f"session {session_id} is owned by {before} for another {row[2] - now:.0f} s; wait, or use another"
                 )
             execute(sql.TAKE_SESSION, (owner, epoch, now + ttl, agent_id, project, session_id))
+            execute(sql.DROP_GRANTS, (session_id,))
         ledger.forget_owner(session_id)
         tell(Ownership(session_id, owner, epoch))
         payload = {"owner": owner, "epoch": epoch, "taken_from": before}
@@ -59,6 +60,7 @@ def releasing(ownership: Ownership, state: str, now: float) -> Work:
         parts = (state, ownership.session_id, ownership.owner, ownership.epoch)
         if ledger.connection.execute(sql.RELEASE_LEASE, parts).rowcount == 0:
             raise _lost(ownership)
+        ledger.connection.execute(sql.DROP_GRANTS, (ownership.session_id,))
         ledger.forget_owner(ownership.session_id)
         payload = {"owner": ownership.owner, "epoch": ownership.epoch, "state": state}
         return seal([Draft(RELEASED, ownership.session_id, payload=payload)], now)

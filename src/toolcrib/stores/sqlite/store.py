@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from toolcrib.ports import Clock, RunRow, SessionRow, Unit, Verification
+from toolcrib.policy.grants import Grant
+from toolcrib.ports import Clock, Question, QuestionState, RunRow, SessionRow, Unit, Verification
 from toolcrib.stores import statements as sql
 from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
 from toolcrib.stores.chain import Link, decode, event_of, seal
 from toolcrib.stores.migrations import steps
-from toolcrib.stores.sqlite import erasure, leases
+from toolcrib.stores.sqlite import erasure, inbox, leases
 from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
@@ -28,7 +29,8 @@ from toolcrib.stores.sqlite.writer import Writer
 from toolcrib.stores.verify import Purge, verify
 from toolcrib.values.context import Document
 from toolcrib.values.event import Event
-from toolcrib.values.identity import Ownership
+from toolcrib.values.identity import Ownership, Principal
+from toolcrib.values.permission import PermissionDecision
 from toolcrib.values.refusal import StoreError
 
 T = TypeVar("T")
@@ -43,7 +45,7 @@ def no_crash(point: str) -> None:
 
 
 class SqliteStore:
-    """Journal, documents, leases and artifacts in one SQLite file."""
+    """Journal, documents, leases, inbox and artifacts in one SQLite file."""
 
     def __init__(
         self,
@@ -137,6 +139,7 @@ class SqliteStore:
     async def purge(self, *, session_id: str | None, before: float | None) -> int:
         """Erase payloads and the artifacts of the same sessions; a record of the purge stays in the chain."""
         await self._artifacts.forget(session_id, before)
+        await self._do(inbox.forgetting(session_id, before))
         await self._do(erasure.filing)
         if not await self._reader.read(lambda connection: erasure.is_needed(connection, session_id, before)):
             await asyncio.to_thread(self._checkpoint.truncate)
@@ -191,6 +194,37 @@ class SqliteStore:
 
     async def runs(self, session_id: str) -> Sequence[RunRow]:
         return await self._rows(RunRow, sql.SESSION_RUNS, session_id)
+
+    async def ask(self, question: Question, unit: Unit) -> None:
+        await self._do(inbox.asking(question, unit, self._clock.now()))
+
+    async def answer(self, request_id: str, decision: PermissionDecision, principal: Principal) -> Question:
+        await self._do(inbox.answering(request_id, decision, principal, self._clock.now()))
+        answered = await self.question(request_id)
+        assert answered is not None, "a question that was just answered is there"
+        return answered
+
+    async def end_question(self, request_id: str, state: QuestionState) -> Question | None:
+        await self._do(inbox.ending(request_id, state))
+        return await self.question(request_id)
+
+    async def question(self, request_id: str) -> Question | None:
+        rows = await self._rows(inbox.question_of, sql.ONE_QUESTION, request_id)
+        return rows[0] if rows else None
+
+    async def questions(self, *, session_id: str | None, state: QuestionState | None, limit: int) -> Sequence[Question]:
+        if session_id is not None:
+            return await self._rows(inbox.question_of, sql.OPEN_QUESTIONS, session_id, limit)
+        if state is not None:
+            return await self._rows(inbox.question_of, sql.QUESTIONS_IN_STATE, state.value, limit)
+        return await self._rows(inbox.question_of, sql.ALL_QUESTIONS, limit)
+
+    async def add_grants(self, grants: Sequence[Grant], unit: Unit) -> None:
+        await self._do(inbox.granting(grants, unit, self._clock.now()))
+
+    async def grants(self, ownership: Ownership) -> Sequence[Grant]:
+        held = (ownership.session_id, ownership.epoch, ownership.owner)
+        return await self._rows(Grant, sql.SESSION_GRANTS, *held)
 
     async def close(self) -> None:
         """Commit what is queued and let go of the file."""
