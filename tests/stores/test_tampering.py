@@ -113,8 +113,9 @@ def test_an_inserted_event_is_found(tampered: Callable[..., Verification], place
         "UPDATE head SET hash = 'text'",
         "UPDATE head SET seq = 'text'",
         "UPDATE events SET payload = NULL, salt = NULL WHERE seq = 1",
-        "DELETE FROM session_events WHERE seq = 4",
-        "UPDATE session_events SET session_id = 'nobody' WHERE seq = 4",
+        "DELETE FROM stretches WHERE 4 BETWEEN first_seq AND last_seq",
+        "UPDATE stretches SET session_id = 'nobody' WHERE 4 BETWEEN first_seq AND last_seq",
+        "UPDATE stretches SET last_seq = last_seq - 1 WHERE last_seq > 4",
         "UPDATE events SET payload = CAST(payload AS TEXT) WHERE seq = 1",
         "UPDATE events SET payload = NULL, salt = NULL WHERE type = 'payloads_purged'",
     ],
@@ -226,5 +227,5 @@ def _rows(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
     return [
         *connection.execute(f"SELECT {typed} FROM events ORDER BY seq"),
         *connection.execute("SELECT * FROM head"),
-        *connection.execute("SELECT * FROM session_events"),
+        *connection.execute("SELECT * FROM stretches"),
     ]

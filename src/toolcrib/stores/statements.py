@@ -52,21 +52,31 @@ HASH_AT = "SELECT hash FROM events WHERE seq = ?"
 
 # `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.
 _UNFILED = "FROM events WHERE seq > (SELECT seq FROM filed)"
-FILE_EVENTS = (
-    f"INSERT INTO session_events (session_id, seq, call_id) SELECT session_id, seq, call_id {_UNFILED}"
-    " ORDER BY session_id, seq"
+FILED_AND_NEWEST = "SELECT seq, (SELECT max(seq) FROM events) FROM filed WHERE one = 1"
+MOVE_FILED = "UPDATE filed SET seq = ? WHERE one = 1"
+# Where a stretch begins: right after what is filed, and wherever the event before is of another session or run.
+STRETCH_STARTS = (
+    "SELECT events.session_id, events.run_id, events.seq FROM events"
+    " LEFT JOIN events AS before ON before.seq = events.seq - 1 AND before.seq > ? WHERE events.seq > ?"
+    " AND (before.seq IS NULL OR before.session_id <> events.session_id"
+    " OR coalesce(before.run_id, '') <> coalesce(events.run_id, '')) ORDER BY events.seq"
 )
-FILE_RUNS = (
-    f"INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, max(run_seq) {_UNFILED}"
-    " AND run_id IS NOT NULL GROUP BY session_id, run_id"
+ADD_STRETCH = "INSERT INTO stretches (session_id, first_seq, last_seq) VALUES (?, ?, ?)"
+MOVE_RUN = (
+    "INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, run_seq FROM events"
+    " WHERE seq = (SELECT max(seq) FROM events WHERE seq <= ?)"
     " ON CONFLICT (session_id, run_id) DO UPDATE SET run_seq = excluded.run_seq"
 )
-_TIP = "(SELECT max(seq) FROM events)"
-MOVE_FILED = f"UPDATE filed SET seq = {_TIP} WHERE one = 1 AND seq < {_TIP}"
-UNFILED = f"SELECT coalesce({_TIP}, 0) - seq FROM filed WHERE one = 1"
+UNFILED = "SELECT coalesce((SELECT max(seq) FROM events), 0) - seq FROM filed WHERE one = 1"
+# The events of a session that are filed, in their order; whatever a stretch may hold of others is passed over.
+_FILED = (
+    "SELECT events.seq FROM stretches JOIN events ON events.seq BETWEEN stretches.first_seq AND stretches.last_seq"
+    " AND events.session_id = stretches.session_id"
+)
 MISFILED = (
-    "SELECT min(seq) FROM (SELECT seq, session_id, call_id FROM events WHERE seq <= (SELECT seq FROM filed)"
-    " EXCEPT SELECT seq, session_id, call_id FROM session_events) AS unfound"
+    "SELECT min(seq) FROM events WHERE seq <= (SELECT seq FROM filed) AND seq > coalesce((SELECT last_seq"
+    " FROM stretches WHERE session_id = events.session_id AND first_seq <= events.seq"
+    " ORDER BY first_seq DESC LIMIT 1), 0)"
 )
 LAST_OF_RUN = (
     "SELECT max(run_seq) FROM (SELECT run_seq FROM run_heads WHERE session_id = ? AND run_id = ?"
@@ -78,18 +88,20 @@ RUNS_SINCE = (
 )
 
 EVENTS_AFTER = f"SELECT {COLUMNS} FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+# After a place: the first stretch to look at is the last one that begins before it.
+_FILED_AFTER = (
+    "SELECT events.seq FROM stretches JOIN events ON events.seq BETWEEN"
+    " CASE WHEN stretches.first_seq > ? THEN stretches.first_seq ELSE ? + 1 END AND stretches.last_seq"
+    " AND events.session_id = stretches.session_id WHERE stretches.session_id = ? AND stretches.first_seq >="
+    " coalesce((SELECT max(first_seq) FROM stretches WHERE session_id = ? AND first_seq <= ?), 0)"
+)
 SESSION_EVENTS_AFTER = (
-    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM (SELECT seq FROM session_events"
-    " WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?) AS first"
+    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM ({_FILED_AFTER}"
+    " ORDER BY stretches.first_seq, events.seq LIMIT ?) AS first"
     f" UNION ALL SELECT seq {_UNFILED} AND session_id = ? AND +seq > ?) ORDER BY seq LIMIT ?"
 )
-CALL_EVENTS = (
-    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM session_events WHERE call_id = ? AND session_id = ?"
-    f" UNION ALL SELECT seq {_UNFILED} AND call_id = ? AND session_id = ?) ORDER BY seq"
-)
-_OF_SESSION = (
-    f"seq IN (SELECT seq FROM session_events WHERE session_id = ? UNION ALL SELECT seq {_UNFILED} AND session_id = ?)"
-)
+_OF_SESSION = f"seq IN ({_FILED} WHERE stretches.session_id = ? UNION ALL SELECT seq {_UNFILED} AND session_id = ?)"
+CALL_EVENTS = f"SELECT {COLUMNS} FROM events WHERE {_OF_SESSION} AND call_id = ? ORDER BY seq"
 _STARTED = "max(CASE WHEN type = 'tool_started' THEN seq END)"
 OPEN_CALLS = (
     f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT {_STARTED} FROM events WHERE {_OF_SESSION}"
@@ -141,7 +153,8 @@ RELEASE_LEASE = (
 )
 _SESSION = (
     "SELECT session_id, agent_id, project, state, owner, epoch, lease_until, created_at,"
-    " (SELECT count(*) FROM session_events WHERE session_events.session_id = sessions.session_id)"
+    " (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM stretches"
+    " WHERE stretches.session_id = sessions.session_id)"
     f" + (SELECT count(*) {_UNFILED} AND events.session_id = sessions.session_id) FROM sessions"
 )
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
@@ -149,7 +162,7 @@ NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
 
 # A purge goes through the events in order, some at a time: candidates after a place, of all sessions or of one.
 NEXT_EVENTS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
-NEXT_OF_SESSION = "SELECT seq FROM session_events WHERE seq > ? AND seq <= ? AND session_id = ? ORDER BY seq LIMIT ?"
+NEXT_OF_SESSION = f"{_FILED_AFTER} AND +events.seq <= ? ORDER BY stretches.first_seq, events.seq LIMIT ?"
 PAYLOADS = (
     "SELECT seq, salt, payload FROM events WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
     " AND payload IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"

@@ -22,14 +22,15 @@ CREATE TABLE events (
 CREATE VIEW nodes AS
     SELECT node_id, session_id, run_id, call_id, type, seq, payload, created_at FROM events WHERE node_id IS NOT NULL;
 
--- Where to find events, filed many at a time: an index on events would cost every commit two more pages. Events after
--- filed.seq are not here yet, so readers look at those few directly. A call is looked for among its session's events.
+-- Where to find events, filed many at a time: an index on events would cost every commit two more pages. A stretch is
+-- a row of events of one session (and one run) that nothing else came between. Events after filed.seq are in none yet,
+-- so readers look at those few directly. A call is looked for among its session's events.
 CREATE TABLE filed (one INTEGER PRIMARY KEY, seq {BIGINT} NOT NULL, CHECK (one = 1));
-CREATE TABLE session_events (
+CREATE TABLE stretches (
     session_id TEXT NOT NULL,
-    seq {BIGINT} NOT NULL,
-    call_id TEXT,
-    PRIMARY KEY (session_id, seq)
+    first_seq {BIGINT} NOT NULL,
+    last_seq {BIGINT} NOT NULL,
+    PRIMARY KEY (session_id, first_seq)
 ) {CLUSTERED};
 CREATE TABLE run_heads (
     session_id TEXT NOT NULL,

@@ -85,7 +85,7 @@ def erasing(purge: Purge, erased: Erased) -> Callable[[Ledger], Sequence[Sealed]
 def _candidates(purge: Purge, after: int, limit: int) -> tuple[str, tuple[str | int, ...]]:
     if purge.session_id is None:
         return sql.NEXT_EVENTS, (after, purge.through, limit)
-    return sql.NEXT_OF_SESSION, (after, purge.through, purge.session_id, limit)
+    return sql.NEXT_OF_SESSION, (after, after, purge.session_id, purge.session_id, after, purge.through, limit)
 
 
 def _end(purge: Purge) -> float:

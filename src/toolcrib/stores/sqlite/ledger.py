@@ -115,8 +115,14 @@ class Ledger:
 
     def file(self) -> None:
         """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
-        for statement in (sql.FILE_EVENTS, sql.FILE_RUNS, sql.MOVE_FILED):
-            self._execute(statement)
+        filed, newest = self._execute(sql.FILED_AND_NEWEST).fetchone()
+        starts = self._execute(sql.STRETCH_STARTS, (filed, filed)).fetchall()
+        ends = [start[2] - 1 for start in starts[1:]] + [newest] * bool(starts)
+        self._insert(sql.ADD_STRETCH, [(start[0], start[2], end) for start, end in zip(starts, ends, strict=True)])
+        last_of = {start[:2]: end for start, end in zip(starts, ends, strict=True) if start[1] is not None}
+        self._insert(sql.MOVE_RUN, [(end,) for end in last_of.values()])
+        if starts:
+            self._execute(sql.MOVE_FILED, (newest,))
         self._note_head()
 
     def file_alone(self) -> None:

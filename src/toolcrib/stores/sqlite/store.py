@@ -125,10 +125,11 @@ class SqliteStore:
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         if session_id is None:
             return await self._events(sql.EVENTS_AFTER, after, limit)
-        return await self._events(sql.SESSION_EVENTS_AFTER, session_id, after, limit, session_id, after, limit)
+        place = (after, after, session_id, session_id, after, limit)
+        return await self._events(sql.SESSION_EVENTS_AFTER, *place, session_id, after, limit)
 
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
-        return await self._events(sql.CALL_EVENTS, call_id, session_id, call_id, session_id)
+        return await self._events(sql.CALL_EVENTS, session_id, session_id, call_id)
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
         return await self._events(sql.OPEN_CALLS, session_id, session_id)
