@@ -48,6 +48,8 @@ READ_TIP = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
 READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
 NOTE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
 ADD_EVENT = f"INSERT INTO events ({_FACTS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+# Any row of a table that is never written: as long as the next one is not asked for, the snapshot is held.
+HOLD = "SELECT number FROM migrations"
 HASH_AT = "SELECT hash FROM events WHERE seq = ?"
 
 # `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.

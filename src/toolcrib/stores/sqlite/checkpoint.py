@@ -20,8 +20,11 @@ class Checkpoint:
     def run(self, alone: AbstractContextManager[object], ledger: Ledger) -> sqlite3.Error | None:
         """Copy most of the log while others commit, then the rest `alone`; returns an error that ends all trust."""
         try:
+            with alone:
+                ledger.let_go()
             self._copy("PASSIVE")
             with alone:
+                ledger.let_go()
                 self._copy("PASSIVE")
                 # The first commit after a finished copy starts the log anew and syncs its header. Here that is the
                 # filing of new events, so that it is never a commit on an event loop.

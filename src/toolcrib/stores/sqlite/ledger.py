@@ -52,7 +52,10 @@ class Ledger:
     """The committing connection and what it remembers of the chain.
 
     Tip, run counters and owners are kept in memory and trusted only while the newest event, read inside the
-    transaction, is the one written last from here: whoever appends or changes an owner adds an event.
+    transaction, is the one written last from here: whoever appends or changes an owner adds an event. Between commits
+    that follow closely the snapshot is held: SQLite then refuses to begin if anybody else has committed, so that
+    nothing need be read, and the locks of a reader are not taken anew. It must be let go when nothing follows,
+    because nobody can start the log anew before it.
     """
 
     def __init__(self, connection: sqlite3.Connection, crash: Callable[[str], None]) -> None:
@@ -60,6 +63,7 @@ class Ledger:
         self._cursors = (connection.cursor(), connection.cursor())
         self._execute = self._cursors[0].execute
         self._insert = self._cursors[1].executemany
+        self._snapshot: sqlite3.Cursor | None = None
         self._crash = crash
         self._tip: tuple[int, bytes | bytearray] = _UNKNOWN
         self._noted = 0
@@ -71,9 +75,8 @@ class Ledger:
     def commit(self, tickets: Sequence[Ticket]) -> None:
         """Commit the tickets together and set their outcomes; an sqlite3.Error means that none of them happened."""
         self._crash("before_begin")
-        self._execute("BEGIN IMMEDIATE")
+        self._begin()
         try:
-            self._look_at_tip()
             for ticket in tickets:
                 ticket.outcome = self._take(ticket)
             links = self._links
@@ -150,14 +153,35 @@ class Ledger:
             if not may_pass(error):  # the note may stay behind, as it does when a process is killed
                 raise
         finally:
+            self.let_go()
             for cursor in self._cursors:
                 cursor.close()
             self.connection.close()
 
-    def _alone(self, work: Callable[[], None]) -> None:
+    def let_go(self) -> None:
+        """Let the log be copied and started anew: give up the snapshot."""
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = None
+
+    def _begin(self) -> None:
+        """Begin a transaction in which the tip is known."""
+        if self._snapshot is not None:
+            try:
+                self._execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError:  # somebody else commits, or has committed since
+                self.let_go()
+        self._execute("BEGIN IMMEDIATE")
         try:
-            self._execute("BEGIN IMMEDIATE")
             self._look_at_tip()
+        except BaseException:
+            self._undo()
+            raise
+
+    def _alone(self, work: Callable[[], None]) -> None:
+        self._begin()
+        try:
             work()
             self._execute("COMMIT")
         except BaseException:
@@ -170,7 +194,10 @@ class Ledger:
 
     def _look_at_tip(self) -> None:
         row = self._execute(sql.READ_TIP).fetchone()
-        if row != self._tip:
+        if row == self._tip:
+            # Nobody came between two commits. Read within the transaction, so that it is held from its end on.
+            self._snapshot = self.connection.execute(sql.HOLD)
+        else:
             self._catch_up(Head(*row) if row else Head(0, GENESIS))
         if len(self._runs) + len(self._owners) > _REMEMBERED:
             self._runs.clear()
@@ -271,6 +298,7 @@ class Ledger:
         return int(row[0] or 0)
 
     def _undo(self) -> None:
+        self.let_go()
         self._links = []
         self._tip = _UNKNOWN
         self._runs.clear()

@@ -22,6 +22,7 @@ _CHECKPOINT_WEIGHT = 16 << 20  # bytes of log, roughly
 _MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02
+_HELD_AT_MOST = 0.1  # seconds without a commit
 
 
 class Writer:
@@ -52,6 +53,8 @@ class Writer:
         self._refusing: StoreError | None = None
         self._copying = False
         self._gathering: asyncio.AbstractEventLoop | None = None
+        self._followed = False
+        self._resting: asyncio.AbstractEventLoop | None = None
 
     def submit(self, ticket: Ticket) -> None:
         """Commit a ticket after everything that waits: now, or once all who are about to run have had their turn."""
@@ -119,7 +122,22 @@ class Writer:
                 return
         finally:
             self._lock.release()
+        self._followed = True
+        if self._resting is None or self._resting.is_closed():
+            self._resting = here
+            here.call_later(_HELD_AT_MOST, self._rest, here)
         deliver(batch, here)
+
+    def _rest(self, here: asyncio.AbstractEventLoop) -> None:
+        """Let others start the log anew when no commit follows."""
+        if self._followed:
+            self._followed = False
+            here.call_later(_HELD_AT_MOST, self._rest, here)
+            return
+        self._resting = None
+        if self._lock.acquire(blocking=False):  # otherwise the writer thread is at it, which lets go itself
+            self._ledger.let_go()
+            self._lock.release()
 
     def _serve(self) -> None:
         while True:
@@ -139,6 +157,7 @@ class Writer:
             with self._lock:
                 batch = self._batch(_MOST_AT_ONCE)
                 self._commit_patiently(batch)
+                self._ledger.let_go()
             deliver(batch, None)
 
     def _commit_patiently(self, batch: list[Ticket]) -> None:
