@@ -56,6 +56,7 @@ class Row:
             "deltas_4": LEAST_DELTAS,
             "megabytes": LEAST_MEGABYTES,
             "megabytes_2mb": LEAST_MEGABYTES,
+            "parallel_megabytes": LEAST_MEGABYTES,
             "parallel_deltas": LEAST_DELTAS,
         }
         values = asdict(self)
@@ -66,7 +67,7 @@ class Row:
 
 def measure(dialect: str, size: int) -> Row:
     small, large, huge = (one_call(dialect, length) for length in (size, 2 * size, 2_000_000))
-    many = render_calls([ParsedCall("write_log", {"path": f"/{n}", "body": "x" * 40}) for n in range(1000)], dialect)
+    many = render_calls([ParsedCall("write_log", {"path": f"/{n}", "body": LINE * 5}) for n in range(1000)], dialect)
     streamed = {count: [best(lambda t=t, c=count: feed(t, dialect, c)) for t in (small, large)] for count in (1, 4)}
     return Row(
         dialect,

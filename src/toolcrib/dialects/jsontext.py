@@ -45,18 +45,37 @@ class JsonText:
         self._decoder = json.JSONDecoder(strict=False, object_pairs_hook=self._object, parse_constant=_no_constant)
         self._scan_once = cast("Callable[[str, int], tuple[Any, int]]", vars(self._decoder)["scan_once"])
 
+    def take(self) -> Decoded | None:
+        """The object or array that stands whole in the window, read and decoded; None leaves it to `read`."""
+        source = self._source
+        window, begin = source.window, source.pos
+        if self._failures >= _FAST_FAILURES or len(window) - begin < _FAST_MINIMUM:
+            return None
+        if self.duplicates:
+            self.duplicates.clear()
+        try:
+            value, source.pos = self._scan_once(window, begin)
+        except (StopIteration, ValueError, RecursionError):
+            self._failures += 1
+            self.duplicates.clear()
+            return None
+        if source.pos - begin <= MAX_DEPTH and "\\u" not in window[begin : source.pos]:
+            return Decoded(value, False)
+        return _decoded(value, window, begin, source.pos) or self._leave(begin)
+
+    def _leave(self, begin: int) -> None:
+        self._source.pos = begin
+
     def read(self) -> Generator[None, None, tuple[End, Decoded | None]]:
         """Read one object or array and decode it. A broken or cut value is left read as far as it was understood."""
+        if (decoded := self.take()) is not None:
+            return End.BALANCED, decoded
+        return (yield from self.scan())
+
+    def scan(self) -> Generator[None, None, tuple[End, Decoded | None]]:
+        """`read` for a value that may be cut or broken."""
         source = self._source
         self.duplicates.clear()
-        if self._failures < _FAST_FAILURES and len(source.window) - source.pos >= _FAST_MINIMUM:
-            try:
-                value, end = self._scan_once(source.window, source.pos)
-                begin, source.pos = source.pos, end
-                return End.BALANCED, _decoded(value, source.window, begin, end)
-            except (StopIteration, ValueError, RecursionError):
-                self._failures += 1
-                self.duplicates.clear()
         start = source.since_mark()
         end = yield from scan(source)
         return end, self._decode_from(source.text(), start) if end is End.BALANCED else None

@@ -91,6 +91,8 @@ class Ledger:
 
     def after_opening_quote(self) -> bool:
         """Whether the last character of content opens a quotation."""
+        if self._last[-1:] not in _QUOTES:
+            return False
         tail = (self._before + self._last)[-2:] if len(self._last) < 2 else self._last[-2:]
         return tail[-1:] != "" and tail[-1] in _QUOTES and (len(tail) == 1 or tail[0] in _OPENING)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator
+from functools import lru_cache
 from string import hexdigits
 from typing import NamedTuple
 
@@ -54,6 +55,37 @@ def read_arguments(
     if reader.pos != end or not isinstance(value, dict):
         raise NotLiteral("no arguments")
     return value
+
+
+class Plain(NamedTuple):
+    """Arguments without escapes, nesting or doubt, and where they end."""
+
+    arguments: dict[str, Json]
+    end: int
+
+
+def plain_arguments(text: str, pos: int, quotes: tuple[str, ...]) -> Plain | None:
+    """What `read_arguments` would make of `key=value, …)` from `pos` on, if all values are plain; None if unsure."""
+    match = _plain_pair(quotes)
+    made: dict[str, Json] = {}
+    while (pair := match(text, pos)) is not None:
+        key, string, number, end = pair.group("key", "string", "number", "end")
+        made[key] = int(number) if number else (string[1:-1] if len(quotes) > 1 else string)
+        pos = pair.end()
+        if end != ",":
+            return Plain(made, pos)
+    return None
+
+
+@lru_cache(maxsize=16)
+def _plain_pair(quotes: tuple[str, ...]) -> Callable[[str, int], re.Match[str] | None]:
+    if '"' in quotes:
+        string, between, close = r"""(?P<string>'[^'\\\n]*'|"[^"\\\n]*")""", "=", r"\)"
+    else:
+        quote = re.escape(quotes[0])
+        string, between, close = rf"{quote}(?P<string>[^{re.escape(quotes[0][0])}]*){quote}", ":", r"\}"
+    value = rf"(?:{string}|(?P<number>-?\d{{1,18}}))"
+    return re.compile(rf"\s*(?P<key>[A-Za-z_]\w*)\s*{between}\s*{value}\s*(?P<end>,|{close})").match
 
 
 _SPACE = re.compile(r"\s*")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.values.json import Json
+from toolcrib.values.noun import noun
 
 Schema: TypeAlias = Mapping[str, object]
 
@@ -29,7 +30,7 @@ class Kind(StrEnum):
     MARKUP = "markup"
 
 
-@dataclass(frozen=True, slots=True)
+@noun
 class ParsedCall:
     """One tool call as the model wrote it, with arguments typed by the tool's schema."""
 

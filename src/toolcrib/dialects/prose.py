@@ -33,9 +33,10 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
         emit, kind = _discard, Kind.REASONING
     else:
         yield from _read_start(reader)
-    while token := (yield from _read_text(reader, reader.grammar.markers, emit)):
+    grammar = reader.grammar
+    while token := _take_text(reader, emit) or (yield from _read_text(reader, grammar.markers, emit)):
         reader.ledger.own(kind, reader.source.position)
-        close = reader.grammar.reasoning.get(token)
+        close = grammar.reasoning.get(token)
         if token == "`":
             yield from _read_code(reader, emit, kind)
         elif close is not None and kind is Kind.CONTENT and not reader.ledger.after_opening_quote():
@@ -44,11 +45,11 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
                 emit, kind = _discard, Kind.REASONING
             elif reader.ledger.is_empty:
                 yield from _read_start(reader)
-        elif token in reader.grammar.openings:
-            yield from _read_opening(reader, token, reader.grammar.openings[token], emit, kind)
-        elif token in reader.grammar.frames:
+        elif token in grammar.openings:
+            yield from _read_opening(reader, token, grammar.openings[token], emit, kind)
+        elif token in grammar.frames:
             yield from _read_frame(reader, token, emit, kind)
-        elif token in reader.grammar.drops or token in reader.open_wraps:
+        elif token in grammar.drops or token in reader.open_wraps:
             _skip(reader, token)
         else:
             _keep(reader, token, emit, kind)
@@ -83,6 +84,17 @@ Emit = Callable[[str], None]
 
 def _discard(text: str) -> None:
     """Reasoning that is read again for calls was handed out already."""
+
+
+def _take_text(reader: Reader, emit: Emit) -> str:
+    """Emit text up to the next marker if that stands in the window; else leave everything unread."""
+    source = reader.source
+    window, pos = source.window, source.pos
+    end, found = reader.grammar.markers.next(window, pos, closed=source.closed)
+    if found and end > pos:
+        emit(window[pos:end])
+        source.pos = end
+    return found
 
 
 def _read_text(reader: Reader, markers: Markers, emit: Emit) -> Generator[None, None, str]:
@@ -173,6 +185,9 @@ def _ahead(reader: Reader, token: str, pattern: re.Pattern[str]) -> Generator[No
 
 def _wraps(reader: Reader, spec: Format) -> Generator[None, None, bool]:
     """Whether a call of this format comes next."""
+    source = reader.source
+    if source.window.startswith(spec.opens, source.pos) and "" not in spec.opens:
+        return True
     for opening in spec.opens:
         if (yield from starts_with(reader.source, opening)):
             return True

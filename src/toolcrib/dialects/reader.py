@@ -30,7 +30,7 @@ class Reader:
     """One text being read. A family's reading returns False when what it saw is no call after all."""
 
     __slots__ = (
-        "allowance",
+        "_entered",
         "code",
         "format",
         "grammar",
@@ -55,6 +55,7 @@ class Reader:
         self.spent = 0  # characters read more than once
         self.format: Format | None = None
         self.own = True
+        self._entered: Format | None = None
         self.plain = 0  # characters from the opening on that were read as a whole and are no call
 
     def accepts(self, name: str) -> bool:
@@ -85,7 +86,7 @@ class Reader:
 
     @property
     def is_spent(self) -> bool:
-        return self.spent > _ALLOWANCE + _AGAIN * self.source.position
+        return self.spent > _ALLOWANCE and self.spent > _ALLOWANCE + _AGAIN * self.source.position
 
     def note(self, code: str, message: str) -> None:
         self.ledger.note(code, message, self.source.position)
@@ -102,13 +103,14 @@ class Reader:
         self.source.pos += offset
 
     def _enter(self, call: ParsedCall) -> None:
-        if self.format is not None and self.ledger.dialect is None:
-            self.ledger.dialect = self.format.name
-        if self.format is not None:
+        if self.format is not None and self.format is not self._entered:
+            self._entered = self.format
+            self.ledger.dialect = self.ledger.dialect or self.format.name
             self.open_wraps.update(self.format.closes, (close for _, close in self.format.wraps))
-        for key in self.json.duplicates:
-            self.note("duplicate_key", f"{key!r} was given twice; the last value counts")
-        self.json.duplicates.clear()
+        if self.json.duplicates:
+            for key in self.json.duplicates:
+                self.note("duplicate_key", f"{key!r} was given twice; the last value counts")
+            self.json.duplicates.clear()
         self.ledger.call(call)
 
 

@@ -15,13 +15,15 @@ _HEAD_LIMIT = 512
 
 
 def read(reader: Reader, spec: Header) -> Block:
+    if _take_call(reader, spec):
+        return True
     source = reader.source
     start = source.since_mark()
     found = yield from read_to_any(source, _ends(spec), _HEAD_LIMIT)
     if found:
         source.pos -= len(found)
     text = source.text()[start:]
-    head = re.fullmatch(spec.head, text)
+    head = _head(spec).fullmatch(text)
     name = _tool_name(reader, head)
     if head is None and source.closed and not found:
         return _enter_cut_head(reader, text)
@@ -48,6 +50,35 @@ def read(reader: Reader, spec: Header) -> Block:
     if not (yield from take(source, spec.closes)):
         reader.open_wraps.update(spec.closes)
     return True
+
+
+def _take_call(reader: Reader, spec: Header) -> bool:
+    """Enter a call of a known tool that stands whole in the window, up to its close; False leaves it unread."""
+    source = reader.source
+    window, begin = source.window, source.pos
+    end, found = _ends(spec).next(window, begin, closed=False)
+    head = _head(spec).fullmatch(window, begin, end) if found and end - begin <= _HEAD_LIMIT else None
+    name = _tool_name(reader, head)
+    if head is None or name == spec.prose_name or not reader.accepts(name):
+        return False
+    source.pos = end
+    if found != "{":
+        source.pos += len(found)
+        source.peek()
+    decoded = reader.json.take() if window.startswith("{", source.pos) else None
+    next_char = source.peek()
+    close = next((close for close in spec.closes if window.startswith(close, source.pos)), "")
+    if decoded is None or not isinstance(decoded.value, dict) or next_char in ("", "`") or (spec.closes and not close):
+        source.pos = begin
+        return False
+    source.pos += len(close)
+    reader.enter(name, decoded.value, id=head.groupdict().get("id"))
+    return True
+
+
+@lru_cache(maxsize=64)
+def _head(spec: Header) -> re.Pattern[str]:
+    return re.compile(spec.head)
 
 
 @lru_cache(maxsize=64)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import lru_cache
 from typing import cast
 
 from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import Invoked
-from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_arguments, read_value
+from toolcrib.dialects.literals import (
+    PYTHON_QUOTES,
+    NotLiteral,
+    bracket_scanner,
+    plain_arguments,
+    read_arguments,
+    read_value,
+)
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, Source, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
@@ -34,7 +41,9 @@ def read(reader: Reader, spec: Invoked) -> Block:
             break
         elif not char or (calls and not listed and not (char.isalpha() or char == "_")):
             break
-        elif (yield from _read_call(reader, spec, alone=spec.bare and not listed)):
+        elif _take_call(reader, spec, alone=spec.bare and not listed) or (
+            yield from _read_call(reader, spec, alone=spec.bare and not listed)
+        ):
             calls += 1
             reader.commit()
         else:
@@ -52,6 +61,25 @@ def _ends_line(source: Source) -> Block:
     while source.pos == len(source.window) and not source.closed:
         yield
     return source.window[source.pos : source.pos + 1] in ("", "\n", "\r", ";", "<")
+
+
+def _take_call(reader: Reader, spec: Invoked, *, alone: bool) -> bool:
+    """Enter a call that stands whole in the window with plain values; False leaves it unread."""
+    source = reader.source
+    head = _head(spec)(source.window, source.pos)
+    if alone or head is None or reader.tools.known is None or head[1] not in reader.tools.known:
+        return False
+    plain = plain_arguments(source.window, head.end(), spec.quotes)
+    if plain is None:
+        return False
+    source.pos = plain.end
+    reader.enter(head[1], _typed(reader, spec, head[1], plain.arguments))
+    return True
+
+
+@lru_cache(maxsize=64)
+def _head(spec: Invoked) -> Callable[[str, int], re.Match[str] | None]:
+    return re.compile(rf"{re.escape(spec.prefix)}([^\W\d][\w.\-/:]*){re.escape(spec.bracket)}").match
 
 
 def _read_call(reader: Reader, spec: Invoked, *, alone: bool) -> Block:
@@ -93,16 +121,21 @@ def _enter(reader: Reader, spec: Invoked, name: str, start: int) -> bool:
             return not spec.bare
         reader.enter(name, arguments, repaired=True)
         return True
-    if spec.text_values:
-        schema = reader.tools.schema(name)
-        arguments = {
-            key: coerce(value, found, schema)
-            if isinstance(value, str) and types_of(found := member(schema, key, schema), schema)
-            else value
-            for key, value in arguments.items()
-        }
-    reader.enter(name, arguments)
+    reader.enter(name, _typed(reader, spec, name, arguments))
     return True
+
+
+def _typed(reader: Reader, spec: Invoked, name: str, arguments: dict[str, Json]) -> dict[str, Json]:
+    """Arguments with the types of the schema, for formats that write every value as text."""
+    if not spec.text_values:
+        return arguments
+    schema = reader.tools.schema(name)
+    return {
+        key: coerce(value, found, schema)
+        if isinstance(value, str) and types_of(found := member(schema, key, schema), schema)
+        else value
+        for key, value in arguments.items()
+    }
 
 
 def _loose(reader: Reader, name: str, text: str, spec: Invoked) -> dict[str, Json] | None:

@@ -29,8 +29,8 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
     while True:
         char = source.peek() or (yield from skip_space(source))
         if char == "{":
-            entered = yield from _read_object(reader, spec)
-            if not entered:
+            whole = reader.json.take()
+            if not (_enter_calls(reader, spec, whole) if whole else (yield from _read_object(reader, spec))):
                 return calls > 0
             calls += 1
             reader.commit()
@@ -48,9 +48,9 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
 
 
 def _read_object(reader: Reader, spec: JsonBlock) -> Block:
-    """Read one object and enter the calls in it. False when it is none."""
+    """Read an object that is not simply there, and enter the calls in it. False when it holds none."""
     start = reader.source.since_mark()
-    end, decoded = yield from reader.json.read()
+    end, decoded = yield from reader.json.scan()
     if decoded is None and spec.bare and end is End.BROKEN:
         decoded = yield from _recover_bare(reader, start)
         if decoded is None:
@@ -60,13 +60,27 @@ def _read_object(reader: Reader, spec: JsonBlock) -> Block:
         decoded = yield from recover(reader, start, spec.closes, opens, spec)
     if decoded is None:
         return _enter_unreadable(reader, spec, reader.source.text()[start:], end)
-    found = list(calls_in(decoded.value, spec))
+    return _enter_calls(reader, spec, decoded)
+
+
+def _enter_calls(reader: Reader, spec: JsonBlock, decoded: Decoded) -> bool:
+    found = _plain_call(decoded.value, reader) or list(calls_in(decoded.value, spec))
     if not found or not all(reader.accepts(call.name) for call in found):
         reader.plain = reader.source.since_mark() if spec.bare else 0
         return False
     for call in found:
         _enter(reader, call, repaired=decoded.repaired)
     return True
+
+
+def _plain_call(value: Json, reader: Reader) -> list[Found] | None:
+    """The call in an object that holds a known name, its arguments and nothing more: what there almost always is."""
+    if not isinstance(value, dict) or len(value) != 2:
+        return None
+    name, arguments = value.get("name"), value.get("arguments") or value.get("parameters")
+    if type(name) is str and type(arguments) is dict and reader.tools.known and name in reader.tools.known:
+        return [Found(name, arguments, None)]
+    return None
 
 
 class Found(NamedTuple):

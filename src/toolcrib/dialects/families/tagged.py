@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, cast
 
 from toolcrib.dialects.coerce import coerce
 from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
@@ -17,6 +17,7 @@ from toolcrib.dialects.tools import Member
 from toolcrib.values.json import Json
 
 _CDATA = "<![CDATA["
+_WORD = r"([^\W\d][\w.\-]*)"
 _HEAD_LIMIT = 512
 _JUNK_LIMIT = 200
 _TEXT = frozenset({"string"})
@@ -43,6 +44,8 @@ class Progress:
 
 
 def read(reader: Reader, spec: Tagged) -> Block:
+    if _take_call(reader, spec):
+        return True
     source = reader.source
     start = source.since_mark()
     found = yield from read_to_any(source, _markers(spec).head, _HEAD_LIMIT)
@@ -61,6 +64,70 @@ def read(reader: Reader, spec: Tagged) -> Block:
     if reader.grammar.detecting and spec.text is Text.LINES and source.position == position:
         call.text = Text.VERBATIM
     return (yield from _read_values(reader, spec, call))
+
+
+def _take_call(reader: Reader, spec: Tagged) -> bool:
+    """Enter a call of a known tool that stands whole in the window, every tag in its place; False leaves it unread."""
+    source, plain = reader.source, _plain_of(spec)
+    window = source.window
+    head = plain.head(window, source.pos) if plain is not None else None
+    if plain is None or head is None or reader.tools.known is None or head[1] not in reader.tools.known:
+        return False
+    call = Progress(head[1], spec.text)
+    if reader.grammar.detecting and spec.text is Text.LINES and not head[0][-1].isspace():
+        call.text = Text.VERBATIM
+    offset = source.since_mark() - source.pos
+    pos = head.end()
+    while (key := plain.key(window, pos)) is not None:
+        close = spec.value_close or f"</{key[1]}>"
+        start, end = key.end(), window.find(close, key.end())
+        if end < 0 or (spec.text is Text.XML and window.find(_CDATA, start, end) >= 0):
+            return False
+        call.values.append(Value(key[1], key[2] if plain.says_type else None, offset + start, offset + end))
+        pos = plain.space(window, end + len(close)).end()
+    close = next((close for close in spec.closes or (f"</{call.name}>",) if window.startswith(close, pos)), None)
+    if close is None:
+        return False
+    source.pos = pos + len(close)
+    _enter(reader, spec, call)
+    return True
+
+
+_Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
+
+
+class _Plain(NamedTuple):
+    """The patterns of a call as its format writes it."""
+
+    head: _Match
+    key: _Match
+    space: Callable[[str, int], re.Match[str]]
+    says_type: bool
+
+
+@lru_cache(maxsize=64)
+def _plain_of(spec: Tagged) -> _Plain | None:
+    """Made from the layout: what stands around the name, and around a key. None when a format is only ever read."""
+    if not spec.layout.each:
+        return None
+    before = max((opening for opening in spec.opens if opening in spec.layout.each), key=len, default="")
+    head = spec.layout.each[spec.layout.each.find(before) + len(before) :].partition("$pairs")[0]
+    key = spec.layout.pair.partition("$value")[0]
+    if spec.text is Text.LINES:
+        key = key.removesuffix("\n")
+    says_type = "$type" in key or "$is_string" in key
+    return _Plain(re.compile(_pattern(head)).match, re.compile(_pattern(key)).match, _space, says_type)
+
+
+def _pattern(template: str) -> str:
+    """A pattern for what a layout writes: to the letter, but for white space at its end, which is free."""
+    written = template.rstrip()
+    pieces = re.split(r"(\$[a-z_]+)", written)
+    return "".join(_HOLES.get(piece) or re.escape(piece) for piece in pieces) + r"\s*" * (written != template)
+
+
+_HOLES = {"$name": _WORD, "$key": _WORD, "$is_string": r"(\w+)", "$type": r"(\w+)", "$number": r"\d+", "$index": r"\d+"}
+_space = cast("Callable[[str, int], re.Match[str]]", re.compile(r"\s*").match)
 
 
 class _Markers(NamedTuple):
