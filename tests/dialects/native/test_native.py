@@ -330,3 +330,38 @@ def test_the_calls_of_an_answer_can_be_sent_back_as_history(dialect: ModuleType)
         dialect.NAME, sent
     )
     assert dialect.read(whole, NAMES).calls == CALLS
+
+
+def growing(*pieces: dict[str, Any], name: str = "tide_at", last: bool = True) -> list[ParsedCall]:
+    """The calls of a response whose arguments come place by place."""
+    sent: list[dict[str, Any]] = [{"name": name, "willContinue": True}]
+    sent += [{"partialArgs": [piece], "willContinue": True} for piece in pieces]
+    stream = gemini.Stream()
+    for call in [*sent, *([{}] if last else [])]:
+        stream.feed({"candidates": [{"content": {"parts": [{"functionCall": call}]}}]})
+    return stream.finish().calls
+
+
+def test_arguments_that_come_place_by_place_are_put_together() -> None:
+    calls = growing(
+        {"jsonPath": "$.harbour", "stringValue": "Ob", "willContinue": True},
+        {"jsonPath": "$.harbour", "stringValue": "an"},
+        {"jsonPath": "$.stops[0].port", "stringValue": "Iona"},
+        {"jsonPath": "$.stops[0].nights", "numberValue": 2.0},
+        {"jsonPath": "$.stops[1]['odd \"key\"']", "boolValue": True},
+        {"jsonPath": "$.note", "nullValue": "NULL_VALUE"},
+    )
+    arguments = {"harbour": "Oban", "stops": [{"port": "Iona", "nights": 2}, {'odd "key"': True}], "note": None}
+    assert calls == [ParsedCall("tide_at", arguments)]
+
+
+@pytest.mark.parametrize("path", ["harbour", "$", "$..x", "$[0]", "$.a[5]", "$.a[*]", 7])
+def test_arguments_for_a_place_that_cannot_be_make_the_call_unrunnable(path: object) -> None:
+    for goes_on in (False, True):
+        [call] = growing({"jsonPath": path, "stringValue": "x", "willContinue": goes_on})
+        assert (call.name, call.arguments, call.status) == ("tide_at", {}, Status.MALFORMED)
+
+
+def test_a_response_that_ends_while_arguments_arrive_leaves_an_incomplete_call() -> None:
+    [call] = growing({"jsonPath": "$.harbour", "stringValue": "Ob", "willContinue": True}, last=False)
+    assert (call.arguments, call.status) == ({}, Status.INCOMPLETE)

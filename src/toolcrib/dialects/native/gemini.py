@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
+from toolcrib.dialects.native.growing import Growing, Unplaced
 from toolcrib.dialects.native.schema import SUBSET
 from toolcrib.dialects.native.shared import (
     Advertised,
@@ -19,7 +21,7 @@ from toolcrib.dialects.native.shared import (
     text_of,
     texts,
 )
-from toolcrib.dialects.parsed import Delta, Kind, Parsed, ParsedCall
+from toolcrib.dialects.parsed import Delta, Kind, Parsed, ParsedCall, Status
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import NameTable
 from toolcrib.values.result import ToolResult
@@ -56,26 +58,55 @@ def read(response: JsonObject, names: NameTable | None = None) -> Parsed:
 
 
 class Stream:
-    """Chunks of a streamed response. A call always comes whole."""
+    """Chunks of a streamed response. A call comes whole, or its arguments come place by place."""
 
     def __init__(self, names: NameTable | None = None) -> None:
         self._answer = Assembly(names, NAME)
         self._calls = 0
+        self._growing: Growing | None = None
 
     def feed(self, chunk: JsonObject) -> list[Delta]:
         for part in items(get(chunk, "candidates", 0, "content", "parts")):
             text = text_of(get(part, "text"))
             (self._answer.reasoning if get(part, "thought") is True else self._answer.content)(text)
-            if (call := get(part, "functionCall")) is not None:
-                self._calls += 1
-                arguments = get(call, "args")
-                id = text_of(get(call, "id")) or None
-                self._answer.call(self._calls, text_of(get(call, "name")), id, arguments)
-                self._answer.close(self._calls)
+            if isinstance(call := get(part, "functionCall"), dict):
+                self._feed_call(call)
         return self._answer.take()
 
     def finish(self) -> Parsed:
+        if self._growing is not None:
+            self._answer.spoil(self._calls, Status.INCOMPLETE)
         return self._answer.finish()
+
+    def _feed_call(self, call: JsonObject) -> None:
+        name, id = text_of(get(call, "name")), text_of(get(call, "id")) or None
+        if name or self._growing is None:
+            self._end(Status.INCOMPLETE)
+            self._calls += 1
+            self._answer.call(self._calls, name, id, get(call, "args"))
+        goes_on, pieces = get(call, "willContinue") is True, items(get(call, "partialArgs"))
+        if self._growing is None and (goes_on or pieces):
+            self._growing = Growing()
+        if self._growing is not None:
+            try:
+                for piece in pieces:
+                    self._growing.add(cast("JsonObject", piece))
+            except Unplaced:
+                self._answer.spoil(self._calls, Status.MALFORMED)
+        if not goes_on:
+            self._end(Status.COMPLETE)
+
+    def _end(self, status: Status) -> None:
+        """The call that was arriving is over, whole or not."""
+        growing, self._growing = self._growing, None
+        if growing is not None:
+            try:
+                self._answer.call(self._calls, arguments=growing.whole())
+            except Unplaced:
+                status = Status.MALFORMED
+            if status is not Status.COMPLETE:
+                self._answer.spoil(self._calls, status)
+        self._answer.close(self._calls)
 
 
 def answer(results: Sequence[ToolResult], names: NameTable | None = None) -> list[JsonObject]:

@@ -84,6 +84,7 @@ class Piece:
     id: str | None = None
     arguments: Pieces = field(default_factory=Pieces)
     whole: JsonObject | None = None
+    status: Status = Status.COMPLETE
 
 
 class Assembly:
@@ -135,6 +136,10 @@ class Assembly:
         self._calls.append(call)
         self._deltas.append(Delta(Kind.CALL, "", call))
 
+    def spoil(self, key: object, status: Status) -> None:
+        """The call under `key` can be named but not run."""
+        self._open.setdefault(key, Piece()).status = status
+
     def cut(self) -> None:
         """The answer ends because it became too long, not because the model was done."""
         self._cut = True
@@ -152,6 +157,9 @@ class Assembly:
     def _finished(self, piece: Piece) -> ParsedCall:
         name = self._names.canonical(piece.name) if self._names else piece.name
         text = piece.arguments.text()
+        if piece.status is not Status.COMPLETE:
+            self._note("unreadable_call", f"a call of {name} is {piece.status}")
+            return ParsedCall(name, {}, piece.id, piece.status)
         if not text.strip():
             return ParsedCall(name, dict(piece.whole or {}), piece.id)
         decoded = self._json.decode(text)
