@@ -92,13 +92,17 @@ def test_the_quick_measurement_tells_every_way_beside_the_bare_call(toolcrib: Co
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [("toolcrib to", "plain,tools"), ("toolcrib tools l", "plain,list"), ("toolcrib events --fo", "plain,--follow")],
+    [
+        ("toolcrib too", "plain,tools plain,toolkits"),
+        ("toolcrib tools l", "plain,list"),
+        ("toolcrib events --fo", "plain,--follow"),
+    ],
 )
 def test_the_tab_key_completes_commands_and_options(words: str, offered: str, environment: dict[str, str]) -> None:
     asked = {"_TOOLCRIB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     command = [sys.executable, "-m", "toolcrib.cli"]
     done = subprocess.run(command, capture_output=True, text=True, env={**environment, **asked}, timeout=60)
-    assert done.stdout.splitlines() == [offered]
+    assert done.stdout.splitlines() == offered.split()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

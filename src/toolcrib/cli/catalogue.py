@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from toolcrib.assemble.kits import switchboard_of
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
@@ -24,16 +25,17 @@ class Loaded(Entry):
     tool: Tool
 
 
-def entries(config: Config, tools: Iterable[Tool], hidden: Exposure) -> list[Loaded]:
-    """Every tool by name, whether it is in or out."""
+def entries(config: Config, tools: Iterable[Tool], hidden: Exposure, agent: str) -> list[Loaded]:
+    """Every tool by name, whether it is in or out for this agent."""
     registry = Registry(config.tools.schema_profile)
     snapshot = registry.add(tools)
     policy = Policy(config.policy.rules)
     limits = config.tools
     terms = Terms(policy, (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000, {}, {}, time.monotonic)
-    effective = EffectiveSet.compile(
-        registry, snapshot, (exposure_screen(hidden), capability_screen(frozenset())), terms
-    )
+    board = switchboard_of(config)
+    board.check(snapshot)
+    screens = (exposure_screen(hidden), capability_screen(frozenset()), board.screen(agent))
+    effective = EffectiveSet.compile(registry, snapshot, screens, terms)
     return [
         Loaded(tool.spec, policy.decide(tool.spec), effective.why(name), tool)
         for name, tool in sorted(snapshot.items())

@@ -31,7 +31,9 @@ class Entry:
 
 
 def shipped(config: Config) -> list[Entry] | None:
-    """The tools of the toolsets that the configuration names; None when one of them does not ship with Toolcrib."""
+    """The tools of the toolsets that the configuration names; None when the file of facts is not enough to tell."""
+    if config.tools_config:
+        return None
     facts: dict[str, list[dict[str, Any]]] = json.loads(FACTS.read_text())
     if not facts.keys() >= set(config.toolsets):
         return None

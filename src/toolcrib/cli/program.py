@@ -14,6 +14,7 @@ from toolcrib.values.refusal import StoreError, ToolcribError
 
 COMMANDS = {
     "tools": "toolcrib.cli.tools:tools",
+    "toolkits": "toolcrib.cli.toolkits:toolkits",
     "sessions": "toolcrib.cli.sessions:sessions",
     "events": "toolcrib.cli.events:events",
     "artifacts": "toolcrib.cli.artifacts:artifacts",

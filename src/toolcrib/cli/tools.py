@@ -126,11 +126,11 @@ def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> l
 
     config = choices.load()
     tools = [*_built_in(config), *load_tools(modules)]
-    return entries(config, tools, Exposure.MODEL if agent is None else Exposure.MANUAL)
+    return entries(config, tools, Exposure.MODEL if agent is None else Exposure.MANUAL, agent or "main")
 
 
 def _built_in(config: Config) -> list[Tool]:
-    if not config.toolsets:
+    if not config.toolsets and not config.tools_config:
         return []
     from toolcrib.assemble.hands import tools_to_show
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from toolcrib.config.problems import KeyPath
 
@@ -29,26 +31,47 @@ class KeyTooLong(Exception):
         self.line = line
 
 
+class Statement(NamedTuple):
+    """A table header, or a key with its value: where it begins, where its value does, and where it ends."""
+
+    path: KeyPath
+    table: KeyPath
+    begin: int
+    value: int
+    end: int
+
+    @property
+    def is_header(self) -> bool:
+        return self.value == self.end
+
+
 def line_numbers(text: str) -> dict[KeyPath, int]:
     """The line of every table header and of every key that begins a statement, up to the first that is not TOML."""
     found: dict[KeyPath, int] = {}
+    line, counted = 1, 0
+    for statement in statements(text):
+        line, counted = line + text.count("\n", counted, statement.begin), statement.begin
+        if len(statement.path) - len(statement.table) > MAX_PARTS:
+            raise KeyTooLong(line)
+        _note(found, statement.path, len(statement.table), line)
+    return found
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Every table header and every key with its value, up to the first statement that is not TOML."""
     arrays: dict[KeyPath, int] = {}
     table: KeyPath = ()
-    position, line, counted = 0, 1, 0
+    position = 0
     while statement := _STATEMENT.match(text, position):
         begin = statement.start(statement.lastgroup or 0)
-        line, counted = line + text.count("\n", counted, begin), begin
         position = statement.end()
         name = _parts(statement["table"] or statement["key"] or "")
-        if len(name) > MAX_PARTS:
-            raise KeyTooLong(line)
         if statement["header"]:
-            table = _entered(name, statement["header"], arrays)
-            _note(found, table, 0, line)
+            table = _entered(name, statement["header"], arrays) if len(name) <= MAX_PARTS else name
+            yield Statement(table, (), statement.start("header"), position, position)
         elif statement["key"]:
-            _note(found, table + name, len(table), line)
-            position = _after_value(text, position)
-    return found
+            value, position = position, _after_value(text, position)
+            yield Statement(table + name, table, begin, value, position)
 
 
 def _entered(name: KeyPath, bracket: str, arrays: dict[KeyPath, int]) -> KeyPath:
