@@ -95,7 +95,8 @@ class Toolcrib:
         parts: Parts | None = None,
     ) -> AsyncGenerator[Toolcrib, None]:
         """Open the crib on a home folder; every argument is optional."""
-        from toolcrib.assemble.kits import switchboard_of  # needed when a crib is opened, not when a tool is marked
+        from toolcrib.assemble.agents import load_agents  # needed when a crib is opened, not when a tool is marked
+        from toolcrib.assemble.kits import switchboard_of
         from toolcrib.config import load
 
         settings = load(_path(home), _path(project), config, os.environ)
@@ -118,7 +119,9 @@ class Toolcrib:
             stack.push_async_callback(sessions.close)
             if settings.store.retention_days:
                 stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
-            runtime.switchboard = board = switchboard_of(settings)
+            agents = load_agents(settings, switchboard_of(settings))
+            runtime.agents, runtime.switchboard = agents.terms, agents.switched()
+            board = runtime.switchboard
             runtime.prompting = with_advice(Prompting(board.toolkits), advice_of(given))
             hands = open_hands(settings, runtime)
             if hands is not None:

@@ -27,7 +27,7 @@ def _merged(schema: JsonObject, form: JsonObject) -> JsonObject:
     for name, narrower in _mapping(form.get("properties")).items():
         wider = properties.get(name)
         if isinstance(wider, Mapping) and isinstance(narrower, Mapping):
-            narrower = {**wider, **narrower}
+            narrower = _without_lost_default({**wider, **narrower})
         properties[name] = narrower
     if form.get("additionalProperties") is False:
         properties = {name: properties[name] for name in properties if name in _mapping(form.get("properties"))}
@@ -35,6 +35,14 @@ def _merged(schema: JsonObject, form: JsonObject) -> JsonObject:
     required = [*_names(schema.get("required")), *_names(form.get("required"))]
     merged["required"] = [name for name in dict.fromkeys(required) if name in properties]
     return merged
+
+
+def _without_lost_default(member: dict[str, Json]) -> dict[str, Json]:
+    """A default that the narrower schema no longer accepts would only mislead."""
+    choices = member.get("enum")
+    if isinstance(choices, list) and "default" in member and member["default"] not in choices:
+        del member["default"]
+    return member
 
 
 _JOINED = ("properties", "required", "type")

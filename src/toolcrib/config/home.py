@@ -26,6 +26,7 @@ class Home:
     memory: Path
     hooks: Path
     mcp: Path
+    trust: Path
 
     @classmethod
     def at(cls, root: Path, database: Path = Path("toolcrib.db")) -> Home:
@@ -41,6 +42,7 @@ class Home:
             memory=root / "memory",
             hooks=root / "hooks.json",
             mcp=root / "mcp.json",
+            trust=root / "trust.json",
         )
 
 
