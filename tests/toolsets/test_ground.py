@@ -57,6 +57,45 @@ async def test_a_command_cannot_leave_the_workspace_of_its_run_without_being_ask
     assert "outside" in asker.requests[0].because
 
 
+DEEP = {
+    "grep -r KEY .": ".env",
+    "grep -nR KEY": ".env",
+    "grep --recursive KEY lib": None,
+    "grep KEY name.txt": None,
+    "rg KEY": None,
+    "rg --hidden KEY": ".env",
+    "rg -u KEY .": ".env",
+    "rg KEY keys": "keys/server.pem",
+    "diff -r keys lib": "keys/server.pem",
+    "diff name.txt .env.example": None,
+    "cat .env.example": None,
+}
+
+
+@pytest.mark.parametrize(("line", "found"), DEEP.items())
+async def test_a_command_that_reads_a_whole_tree_asks_when_there_are_secrets_in_it(
+    tmp_path: Path, folders: tuple[Path, Path], line: str, found: str | None
+) -> None:
+    project = folders[0]
+    for name in (".env", ".env.example", "keys/server.pem", "lib/a.py", "lib/site-packages/certifi/cacert.pem"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("KEY=1\n")
+    if "keys" not in line:
+        (project / "keys" / "server.pem").unlink()
+    asker = ScriptedAsker.always("deny")
+    rules = [{"pattern": name, "verdict": "allow"} for name in ("grep", "rg", "diff", "cat")]
+    config = {"policy": {"commands": rules}, "tools": {"sandbox": "off"}}
+    async with (
+        Toolcrib.open(home=tmp_path / "home", project=project, config=config, asker=asker) as crib,  # type: ignore[arg-type]
+        crib.run() as run,
+    ):
+        result = await run.call("code.run_command", {"argv": line.split()})
+    if found is None:
+        assert (asker.requests, result.ok) == ([], True), result.text
+    else:
+        assert str(project / found) in [target.value for target in asker.requests[0].targets]
+
+
 async def test_every_run_has_a_scratch_folder_of_its_own(tmp_path: Path, folders: tuple[Path, Path]) -> None:
     asker = ScriptedAsker.always("allow_once")
     async with (

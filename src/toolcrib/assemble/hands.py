@@ -31,6 +31,7 @@ from toolcrib.values.refusal import ConfigError, StoreError
 from toolcrib.values.spec import ToolType
 from toolcrib.values.tool import Tool
 from toolcrib.workspace import SCRATCH, Access, Boundary, Mount, TemporaryFolder, View, Workspace
+from toolcrib.workspace.patterns import PACKAGE_STORES
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
@@ -134,6 +135,7 @@ class Hands:
             readable=tuple(mount.root for mount in mounts),
             sensitive=rules.is_sensitive,
             protected=rules.is_protected,
+            stores=PACKAGE_STORES,
         )
         return Ground(here.project.root, places)
 

@@ -40,6 +40,8 @@ PROTECTED = (
 )  # fmt: skip
 INSTRUCTIONS = frozenset({"agents.md", "agent.md", "claude.md", "claude.local.md", "gemini.md", ".cursorrules"})
 PACKAGE_STORES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".git", "bazel-out"})
+_EXAMPLES = re.compile(r"(^|/)\.env\.(?:example|sample|template|dist)(?=/|$)")
+"""What projects keep in place of the file with the secrets, to be read by everyone."""
 _ENDING = re.compile(r"\*\.([^*?\[/.]+)")
 _NEUTRAL = ("main.py", "readme.md", ".hidden", "a", "data.txt")
 _SAMPLES = (
@@ -101,6 +103,8 @@ class PathRules:
     def is_sensitive(self, path: str) -> bool:
         """Whether an absolute host path, or a path below a mount, names something that holds secrets."""
         text = folded(path)
+        if ".env." in text:
+            text = _EXAMPLES.sub(r"\1example", text)
         if self._sensitive.holds(text):
             return True
         return text.startswith("/") and self._host.match(text) is not None

@@ -58,6 +58,17 @@ class Parsed:
         return [value for flag, value in self.values if flag in flags]
 
 
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """When a program shows what is in all files below a folder: with one of these flags, or always when none is named.
+
+    `dots` are the flags with which it enters hidden files too; None when it always does.
+    """
+
+    flags: frozenset[str] = frozenset()
+    dots: frozenset[str] | None = None
+
+
 Check = Callable[[Parsed], str | None]
 _NO_PROFILES: Mapping[str, Profile] = MappingProxyType({})
 _NO_TEXTS: Mapping[str, str] = MappingProxyType({})
@@ -69,7 +80,8 @@ class Profile:
 
     `instead` are flags whose value takes the place of the first text operand (`grep -e`). `hazards` say what a flag
     does that somebody may want to know when asked. `any_flag`: no flag of it can do harm, so a pattern may expand to
-    one. `passes`: what follows `--` is handed on to what the rule named.
+    one. `passes`: what follows `--` is handed on to what the rule named. `depth` says when it shows what is in the
+    files below a folder.
     """
 
     flags: Mapping[str, Value]
@@ -82,6 +94,7 @@ class Profile:
     check: Check | None = None
     any_flag: bool = False
     passes: bool = False
+    depth: Depth | None = None
 
 
 def flags(*texts: str) -> Mapping[str, Value]:
@@ -97,9 +110,9 @@ def flags(*texts: str) -> Mapping[str, Value]:
     return MappingProxyType(found)
 
 
-def reader(*texts: str, operands: Operands = Operands.READS) -> Profile:
+def reader(*texts: str, operands: Operands = Operands.READS, depth: Depth | None = None) -> Profile:
     """A program that only reads and prints: no flag of it, listed or not, can do more."""
-    return Profile(flags(*texts), operands, any_flag=True)
+    return Profile(flags(*texts), operands, any_flag=True, depth=depth)
 
 
 def named(*texts: str, operands: Operands = Operands.TEXT, passes: bool = False) -> Profile:

@@ -21,6 +21,7 @@ class Reading:
     """What a command would do as far as its profile knows.
 
     `beyond` is the subcommand that only a rule naming it covers; `unknown` says that the program has no profile.
+    `trees` are folders of which it would show all that is below, `dots` whether that includes hidden files.
     """
 
     trouble: str = ""
@@ -28,6 +29,8 @@ class Reading:
     writes: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     unknown: bool = False
+    trees: tuple[str, ...] = ()
+    dots: bool = True
 
 
 def read_command(command: Command, named: tuple[str, ...] = (), more: Mapping[str, Value] = NO_FLAGS) -> Reading:
@@ -52,6 +55,7 @@ class _Reader:
     values: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     reads: list[str] = field(default_factory=list[str])
     writes: list[str] = field(default_factory=list[str])
+    seen: set[str] = field(default_factory=set[str])
 
     def read(self, profile: Profile) -> Reading:
         position, words = 1, self.command.words
@@ -66,7 +70,8 @@ class _Reader:
                 profile, position = self._word(profile, position)
         self._sort_operands(profile)
         self._check(profile)
-        return Reading(self.trouble, tuple(self.reads), tuple(self.writes), self.beyond)
+        trees, dots = self._trees(profile)
+        return Reading(self.trouble, tuple(self.reads), tuple(self.writes), self.beyond, trees=trees, dots=dots)
 
     def _subcommand(self, profile: Profile, position: int) -> int:
         """How many words of a subcommand's name stand here."""
@@ -172,6 +177,13 @@ class _Reader:
             case Operands.TEXT:
                 pass
 
+    def _trees(self, profile: Profile) -> tuple[tuple[str, ...], bool]:
+        """What is read to the bottom: the paths that are named, or where the command runs when none is."""
+        depth = profile.depth
+        if depth is None or (depth.flags and not self.seen & depth.flags):
+            return (), True
+        return tuple(self.reads) or (".",), depth.dots is None or bool(self.seen & depth.dots)
+
     def _check(self, profile: Profile) -> None:
         if profile.check is not None and not self.trouble:
             found = profile.check(Parsed(tuple(self.operands), tuple(self.values)))
@@ -179,6 +191,7 @@ class _Reader:
                 self._note(f"{self.label}: {found}")
 
     def _known(self, profile: Profile, name: str) -> Value | None:
+        self.seen.add(name)
         kind = profile.flags.get(name)
         return self.more.get(name) if kind is None else kind
 

@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from typing import Protocol
 
@@ -14,6 +15,15 @@ from toolcrib.values.target import Target, TargetKind
 PUBLIC = ("/usr", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/cpuinfo", "/proc/meminfo")
 """Readable from anywhere without a question: programs and their documentation, and nothing of anyone's own."""
 MAX_MATCHES = 1_000
+MAX_LOOKED_AT = 30_000
+"""Entries below a folder that are looked at before a command reads all of them; a larger tree asks."""
+
+
+class Dots(StrEnum):
+    """Whether a program that reads all below a folder enters names that begin with a dot."""
+
+    SHOWN = "shown"
+    PASSED = "passed"
 
 
 class Places(Protocol):
@@ -21,6 +31,7 @@ class Places(Protocol):
 
     def reading(self, path: str, cwd: str) -> Target | None: ...
     def writing(self, path: str, cwd: str) -> Target | None: ...
+    def below(self, folder: str, cwd: str, dots: Dots) -> Target | None: ...
     def working(self, cwd: str) -> Target | None: ...
     def is_workspace(self, path: str) -> bool: ...
 
@@ -37,6 +48,8 @@ class HostPlaces:
     readable: tuple[str, ...] = ()
     sensitive: Callable[[str], bool] = _nothing
     protected: Callable[[str], bool] = _nothing
+    stores: frozenset[str] = frozenset()
+    """Folders of installed packages, which hold names like those of secrets and none of anybody's."""
 
     def reading(self, path: str, cwd: str) -> Target | None:
         """A target for a path that would be read, when there is something to say about it."""
@@ -64,6 +77,20 @@ class HostPlaces:
                 return _target(real, marks)
         return None
 
+    def below(self, folder: str, cwd: str, dots: Dots) -> Target | None:
+        """The first file with secrets below a folder; the folder itself when it is too large to be looked through."""
+        left = MAX_LOOKED_AT
+        for _, top in _matches(folder, cwd):
+            for path, folders, files in os.walk(top):
+                folders[:] = [name for name in folders if name not in self.stores and not _passed(name, dots)]
+                for name in (*folders, *files):
+                    if not _passed(name, dots) and self.sensitive(os.path.join(path, name)):
+                        return _target(os.path.join(path, name), {"sensitive"})
+                left -= len(folders) + len(files)
+                if left < 0:
+                    return _target(top, {"sensitive"})
+        return None
+
     def working(self, cwd: str) -> Target | None:
         """A target for a folder to run in, when it lies outside."""
         real = os.path.realpath(cwd)
@@ -72,6 +99,10 @@ class HostPlaces:
     def is_workspace(self, path: str) -> bool:
         """Whether a program lies where tools can write, so that it may not be what it was."""
         return _within(path, self.roots)
+
+
+def _passed(name: str, dots: Dots) -> bool:
+    return dots is Dots.PASSED and name.startswith(".")
 
 
 def _matches(path: str, cwd: str) -> list[tuple[str, str]]:

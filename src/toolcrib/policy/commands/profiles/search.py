@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcrib.policy.commands.profile import Operands, Profile, Style, flags
+from toolcrib.policy.commands.profile import Depth, Operands, Profile, Style, flags
 
 _HELP = "--help --version"
 _RUNS, _WRITES, _DELETES = "runs a program", "writes a file", "deletes files"
@@ -31,6 +31,7 @@ _GREP = Profile(
         "--file": "takes its patterns from a file, which shows in what matches",
         "--exclude-from": "reads a file of patterns",
     },
+    depth=Depth(frozenset({"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"})),
 )
 _RG = Profile(
     flags(
@@ -62,6 +63,7 @@ _RG = Profile(
         "--file": "takes its patterns from a file, which shows in what matches",
         "--ignore-file": "reads a file of patterns",
     },
+    depth=Depth(dots=frozenset({"-.", "--hidden", "-u", "--unrestricted", "--no-ignore"})),
 )
 _FIND = Profile(
     flags(

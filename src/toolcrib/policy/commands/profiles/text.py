@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcrib.policy.commands.profile import Operands, Parsed, Profile, flags, reader
+from toolcrib.policy.commands.profile import Depth, Operands, Parsed, Profile, flags, reader
 from toolcrib.policy.commands.profiles.scripts import awk_harm, jq_harm, sed_harm
 
 _HELP = "--help --version"
@@ -45,6 +45,7 @@ _DIFF = reader(
     " --horizon-lines=",
     "--speed-large-files --color=? --palette=",
     _HELP,
+    depth=Depth(frozenset({"-r", "--recursive"})),
 )
 
 PROFILES: Mapping[str, Profile] = {
