@@ -3,10 +3,10 @@
 Permissions mean nothing to root, and tests often run as root; so this gives that up before it touches a file.
 """
 
-import concurrent.futures.thread  # noqa: F401 - whoever is not root may not be able to read the interpreter's folder
 import json
 import os
 import sys
+import tempfile
 
 import anyio
 
@@ -19,14 +19,21 @@ NOBODY = 65_534
 
 
 async def main(folder: str, calls: list[tuple[str, dict[str, str]]]) -> None:
-    if os.geteuid() == 0:
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-    here, store = Workspace.of(folder, None), MemoryStore()
-    services = Services(workspace=lambda: here, artifacts=store.artifacts, holds_secrets=lambda text: False)
-    async with make_run(code.toolset(services), workspace.toolset(services), asker=allow, store=store) as run:
-        results = [await run.call(name, arguments) for name, arguments in calls]
+    with tempfile.TemporaryDirectory() as elsewhere:
+        places = [Workspace.of(elsewhere, None), Workspace.of(folder, None)]
+        store = MemoryStore()
+        services = Services(workspace=lambda: places[0], artifacts=store.artifacts, holds_secrets=lambda text: False)
+        async with make_run(code.toolset(services), workspace.toolset(services), asker=allow, store=store) as run:
+            # Once as whoever we are: what is imported late may lie where nobody else can read.
+            for name, arguments in calls:
+                await run.call(name, arguments)
+            del places[0]
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setegid(NOBODY)
+                os.seteuid(NOBODY)
+            results = [await run.call(name, arguments) for name, arguments in calls]
+            os.seteuid(os.getuid())
     print(json.dumps([None if each.error is None else [each.error.code, each.error.message] for each in results]))
 
 
