@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
 from string import hexdigits
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from toolcrib.dialects.source import Markers, Source, pending_literal, read_to
 from toolcrib.values.json import Json
@@ -58,7 +58,7 @@ def read_arguments(
 
 
 class Plain(NamedTuple):
-    """Arguments without escapes, nesting or doubt, and where they end."""
+    """Arguments without nesting or doubt, and where they end."""
 
     arguments: dict[str, Json]
     end: int
@@ -66,28 +66,52 @@ class Plain(NamedTuple):
 
 def plain_arguments(text: str, pos: int, quotes: tuple[str, ...]) -> Plain | None:
     """What `read_arguments` would make of `key=value, …)` from `pos` on, if all values are plain; None if unsure."""
-    match = _plain_pair(quotes)
+    begin, separate = _plain_pair(quotes)
+    escapes = '"' in quotes
     made: dict[str, Json] = {}
-    while (pair := match(text, pos)) is not None:
-        key, string, number, end = pair.group("key", "string", "number", "end")
-        made[key] = int(number) if number else (string[1:-1] if len(quotes) > 1 else string)
+    while (pair := begin(text, pos)) is not None:
+        key, quote, number = pair.groups()
         pos = pair.end()
-        if end != ",":
+        if number is not None:
+            made[key] = int(number)
+        elif (end := _plain_end(text, pos, quote) if escapes else text.find(quote, pos)) >= 0:
+            plain = not escapes or text.find("\\", pos, end) < 0
+            made[key] = text[pos:end] if plain else _unescape(text, pos, end)
+            pos = end + len(quote)
+        else:
+            return None
+        after = separate(text, pos)
+        if after is None:
+            return None
+        pos = after.end()
+        if after[1] != ",":
             return Plain(made, pos)
     return None
 
 
+def _plain_end(text: str, start: int, quote: str) -> int:
+    """Where a string ends: at the first quote that no odd number of backslashes escapes. -1 if it does not."""
+    end = text.find(quote, start)
+    while end > start and text[end - 1] == "\\":
+        written = text[start:end]
+        if (len(written) - len(written.rstrip("\\"))) % 2 == 0:
+            break
+        end = text.find(quote, end + 1)
+    return end
+
+
 @lru_cache(maxsize=16)
-def _plain_pair(quotes: tuple[str, ...]) -> Callable[[str, int], re.Match[str] | None]:
+def _plain_pair(quotes: tuple[str, ...]) -> tuple[_Match, _Match]:
+    """How a pair begins, up to its value's first character or whole number, and what may follow it."""
     if '"' in quotes:
-        string, between, close = r"""(?P<string>'[^'\\\n]*'|"[^"\\\n]*")""", "=", r"\)"
+        quote, between, close = "['\"]", "=", r"\)"
     else:
-        quote = re.escape(quotes[0])
-        string, between, close = rf"{quote}(?P<string>[^{re.escape(quotes[0][0])}]*){quote}", ":", r"\}"
-    value = rf"(?:{string}|(?P<number>-?\d{{1,18}}))"
-    return re.compile(rf"\s*(?P<key>[A-Za-z_]\w*)\s*{between}\s*{value}\s*(?P<end>,|{close})").match
+        quote, between, close = re.escape(quotes[0]), ":", r"\}"
+    begin = rf"\s*([A-Za-z_]\w*)\s*{between}\s*(?:({quote})|(-?\d{{1,18}})(?=\s*[,)}}]))"
+    return re.compile(begin).match, re.compile(rf"\s*(,|{close})").match
 
 
+_Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
 _SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)")
 _WORD = re.compile(r"[^\W\d][\w.\-]*")

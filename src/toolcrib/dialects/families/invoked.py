@@ -79,7 +79,7 @@ def _take_call(reader: Reader, spec: Invoked, *, alone: bool) -> bool:
 
 @lru_cache(maxsize=64)
 def _head(spec: Invoked) -> Callable[[str, int], re.Match[str] | None]:
-    return re.compile(rf"{re.escape(spec.prefix)}([^\W\d][\w.\-/:]*){re.escape(spec.bracket)}").match
+    return re.compile(rf"{re.escape(spec.prefix)}([^\W\d][\w.\-/:]*?)(?:\.call)?{re.escape(spec.bracket)}").match
 
 
 def _read_call(reader: Reader, spec: Invoked, *, alone: bool) -> Block:

@@ -80,8 +80,8 @@ def _take_call(reader: Reader, spec: Tagged) -> bool:
     pos = head.end()
     while (key := plain.key(window, pos)) is not None:
         close = spec.value_close or f"</{key[1]}>"
-        start, end = key.end(), window.find(close, key.end())
-        if end < 0 or (spec.text is Text.XML and window.find(_CDATA, start, end) >= 0):
+        start, end = key.end(), _close_at(window, key.end(), close, spec.text)
+        if end < 0:
             return False
         call.values.append(Value(key[1], key[2] if plain.says_type else None, offset + start, offset + end))
         pos = plain.space(window, end + len(close)).end()
@@ -91,6 +91,15 @@ def _take_call(reader: Reader, spec: Tagged) -> bool:
     source.pos = pos + len(close)
     _enter(reader, spec, call)
     return True
+
+
+def _close_at(window: str, start: int, close: str, meaning: Text) -> int:
+    """Where the close of a value stands, -1 if it is not there; in XML one inside a CDATA section is text."""
+    end = window.find(close, start)
+    while meaning is Text.XML and end >= 0 and (section := window.find(_CDATA, start, end)) >= 0:
+        start = window.find("]]>", section) + 3
+        end = window.find(close, start) if start > 2 else -1
+    return end
 
 
 _Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
@@ -289,10 +298,11 @@ def _boundary(spec: Tagged) -> re.Pattern[str]:
 def plain(text: str, start: int, end: int, meaning: Text) -> str:
     """The string that a stretch of text stands for."""
     if meaning is Text.LINES:  # by position: a copy per step would double a large value each time
-        if text.startswith(("\n", "\r\n"), start, end):
-            start = text.index("\n", start) + 1
-        if text.endswith("\n", start, end):
-            end -= 2 if text.endswith("\r\n", start, end) else 1
+        line_end = "\r\n" if text.startswith("\r\n", start, end) else "\n"
+        if text.startswith(line_end, start, end):
+            start += len(line_end)
+        if text.endswith(line_end, start, end):
+            end -= len(line_end)
     if meaning is Text.XML and text.startswith(_CDATA, start, end) and text.find("]]>", start) == end - 3:
         return text[start + len(_CDATA) : end - 3]
     value = text[start:end]
