@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ class Terminal:
 
     def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
         self.screen = ""
-        self._side, inside = pty.openpty()
+        self.side, inside = pty.openpty()
         command = [sys.executable, "-m", "toolcrib.cli", *arguments]
         # A session of its own makes the terminal its controlling one, so that Ctrl-C arrives as a signal.
         self.process = subprocess.Popen(
@@ -34,7 +35,7 @@ class Terminal:
         os.close(inside)
 
     def type(self, text: str) -> None:
-        os.write(self._side, text.encode())
+        os.write(self.side, text.encode())
 
     def wait_for(self, text: str) -> None:
         self._read(lambda: text in self.screen)
@@ -49,15 +50,15 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self._side)
+        os.close(self.side)
 
     def _read(self, enough: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE
         while not enough() and (left := deadline - time.monotonic()) > 0:
-            if not select.select([self._side], [], [], left)[0]:
+            if not select.select([self.side], [], [], left)[0]:
                 return
             try:
-                part = os.read(self._side, 4_096)
+                part = os.read(self.side, 4_096)
             except OSError:  # the other side was closed: Linux says so with EIO
                 return
             if not part:
@@ -105,6 +106,7 @@ def test_the_question_shows_the_whole_call_with_nothing_in_it_that_acts(terminal
         "  asked by    agent main in session SESSION\n"
         "  because     it can change things\n"
         "  rule        default (shipped)\n"
+        "  CAREFUL     characters that do not show or that reorder text are written as escapes: \\u202e\n"
         "Allow notes.add?\n"
         "  o  once\n"
         "  s  for this session (for resource notes)\n"
@@ -116,16 +118,19 @@ def test_the_question_shows_the_whole_call_with_nothing_in_it_that_acts(terminal
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [
-        ("o\n", 0, "added Mon\\u202eday"),
-        ("O\n", 0, "added"),
-        (" s \n", 0, "added"),
-        ("d\n", 3, "the person who was asked said no"),
+        ("o", 0, "added Mon\\u202eday"),
+        ("o\n", 0, "added"),
+        ("O", 0, "added"),
+        ("s", 0, "added"),
+        ("d", 3, "the person who was asked said no"),
+        (" s ", 3, "' s ' is not one of the choices"),
+        ("\x1b[A", 3, "is not one of the choices"),
         ("\n", 3, "'' is not one of the choices"),
         ("y\n", 3, "'y' is not one of the choices"),
         ("once\n", 3, "'once' is not one of the choices"),
         ("oo\n", 3, "'oo' is not one of the choices"),
         (END, 3, "the question was left without an answer"),
-        ("o" + END + END, 3, "the question was left without an answer"),
+        ("o" + END, 3, "is not one of the choices"),
         (INTERRUPT, 3, "the question was left without an answer"),
         ("o" + INTERRUPT, 3, "the question was left without an answer"),
     ],
@@ -141,7 +146,24 @@ def test_what_was_typed_before_the_question_does_not_answer_it(terminal: Callabl
     at = terminal(*ADD)
     at.type("o\n")
     at.wait_for(PROMPT)
-    at.type("d\n")
+    at.type("d")
+    assert at.end() == 3
+
+
+def test_the_terminal_is_as_it_was_after_the_question(terminal: Callable[..., Terminal]) -> None:
+    at = terminal(*ADD)
+    before = termios.tcgetattr(at.side)
+    at.wait_for(PROMPT)
+    at.type("o")
+    assert at.end() == 0
+    assert termios.tcgetattr(at.side)[3] == before[3]
+
+
+def test_what_is_asked_about_every_time_says_so(terminal: Callable[..., Terminal]) -> None:
+    at = terminal("tools", "call", "shell.run", "command=bash -c ls")
+    at.wait_for(PROMPT)
+    assert "  s  this call only, like o: a call like this is asked about every time\n" in at.screen
+    at.type("d")
     assert at.end() == 3
 
 

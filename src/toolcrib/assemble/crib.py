@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.assemble.asking import Asking, seat_asker
 from toolcrib.assemble.scope import RunScope, opening_mode
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.guidance import Advice, Prompting, with_advice
@@ -27,7 +28,7 @@ from toolcrib.engine.wish import Wish
 from toolcrib.executors.local import LocalExecutor
 from toolcrib.policy.roles import role_of
 from toolcrib.policy.rules import Policy
-from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
+from toolcrib.ports import Clock, Executor, Hook, Ids, Store
 from toolcrib.values.event import Event
 from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
@@ -89,7 +90,7 @@ class Toolcrib:
         project: str | Path | None = None,
         config: Mapping[str, Json] | None = None,
         tools: Iterable[object] = (),
-        asker: Asker | None = None,
+        asker: Asking = None,
         hooks: Iterable[Hook] = (),
         capabilities: Iterable[str] = (),
         parts: Parts | None = None,
@@ -112,7 +113,7 @@ class Toolcrib:
             registry.add(gathered(given))
             runtime = build_runtime(settings, store, executor, clock, parts.ids or RandomIds(), registry)
             runtime.hooks = tuple(hooks)
-            runtime.asker = asker
+            seat_asker(asker, settings, runtime)
             runtime.capabilities = frozenset(capabilities)
             stack.callback(runtime.close)
             sessions = Sessions(store, owner_name(), float(settings.store.lease_seconds), str(settings.project or ""))
@@ -138,7 +139,7 @@ class Toolcrib:
         project: str | Path | None = None,
         config: Mapping[str, Json] | None = None,
         tools: Iterable[object] = (),
-        asker: Asker | None = None,
+        asker: Asking = None,
     ) -> Generator[Toolcrib, None, None]:
         """The same crib for code without an event loop: one background loop, the same objects, `call_sync` on runs."""
         from anyio.from_thread import start_blocking_portal
@@ -238,9 +239,11 @@ def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
     if not names:
         return None
     from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
+    from toolcrib.executors.environment import command_environment
 
     hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
     runtime.judge, runtime.judge_with = judge_for(settings), partial(judge_for, settings)
+    runtime.environment = ", ".join(sorted(command_environment(os.environ, settings.tools.env_allowlist)))
     runtime.ground = hands.place_below
     runtime.farewells.append(hands.end_run)
     made = hands.toolsets(names)

@@ -9,14 +9,18 @@ from dataclasses import dataclass
 
 import click
 
+from toolcrib.askers.deny import deny
+from toolcrib.askers.inbox import InboxAsker
 from toolcrib.askers.terminal import TerminalAsker
 from toolcrib.askers.visible import visible
+from toolcrib.assemble.asking import Asking
 from toolcrib.assemble.crib import Toolcrib
 from toolcrib.cli.command import Choices, Form
 from toolcrib.cli.ending import Exit, complain, hint
 from toolcrib.cli.output import json_text, print_json
 from toolcrib.engine.record import DENIALS
 from toolcrib.values.json import Json
+from toolcrib.values.permission import PermissionRequest
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, result_json
 from toolcrib.values.tool import Tool
 
@@ -28,6 +32,7 @@ class Asked:
     name: str
     arguments: Mapping[str, Json]
     session_id: str | None
+    approve: str = "terminal"
 
 
 def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
@@ -43,12 +48,22 @@ def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
 
 
 async def _call(choices: Choices, tools: Sequence[Tool], asked: Asked) -> tuple[str, ToolResult]:
-    asker = TerminalAsker(sys.stdin, sys.stderr)
     async with (
-        Toolcrib.open(home=choices.home, project=choices.project, tools=tools, asker=asker) as crib,
+        Toolcrib.open(home=choices.home, project=choices.project, tools=tools, asker=_asker(asked.approve)) as crib,
         crib.run(caller="person", session=asked.session_id, workspace=choices.project) as run,
     ):
         return run.origin.session_id, await run.call(asked.name, asked.arguments)
+
+
+def _asker(approve: str) -> Asking:
+    """Who is asked: the person at the terminal, whoever looks into the inbox, or nobody."""
+    if approve == "inbox":
+        return InboxAsker(notifiers=(("terminal", _say_that_it_waits),))
+    return deny if approve == "deny" else TerminalAsker(sys.stdin, sys.stderr)
+
+
+async def _say_that_it_waits(request: PermissionRequest) -> None:
+    hint(f"toolcrib: {visible(request.tool)} waits for: toolcrib approvals approve {request.request_id}")
 
 
 def _tell(result: ToolResult) -> None:

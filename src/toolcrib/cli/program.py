@@ -18,6 +18,7 @@ COMMANDS = {
     "sessions": "toolcrib.cli.sessions:sessions",
     "events": "toolcrib.cli.events:events",
     "artifacts": "toolcrib.cli.artifacts:artifacts",
+    "approvals": "toolcrib.cli.approvals:approvals",
     "config": "toolcrib.cli.config:config",
     "init": "toolcrib.cli.init:init",
     "doctor": "toolcrib.cli.doctor:doctor",

@@ -97,9 +97,19 @@ def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | Non
 @click.option("--args", "text", metavar="JSON", help="Arguments as one JSON object; - reads it from standard input.")
 @module_option
 @click.option("--session", metavar="ID", help="Record the call in this session instead of a new one.")
+@click.option(
+    "--approve", type=click.Choice(["terminal", "inbox", "deny"]), default="terminal", show_default=True,
+    help="Who is asked: you, here; whoever answers `toolcrib approvals`; or nobody.",
+)  # fmt: skip
 @click.pass_obj
 def call(
-    choices: Choices, name: str, pairs: tuple[str, ...], text: str | None, modules: tuple[str, ...], session: str | None
+    choices: Choices,
+    name: str,
+    pairs: tuple[str, ...],
+    text: str | None,
+    modules: tuple[str, ...],
+    session: str | None,
+    approve: str,
 ) -> Exit:
     """Call a tool yourself, through the same counter as agents.
 
@@ -116,7 +126,7 @@ def call(
     if not known:
         raise NotSo(NO_TOOLS)
     schema = next((tool.spec.input_schema for tool in known if tool.name == name), NOTHING)
-    return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session))
+    return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session, approve))
 
 
 def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> list[Loaded]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from toolcrib.config.approvals import Approvals
 from toolcrib.config.home import Home
 from toolcrib.config.keys import all_keys, key, section
 from toolcrib.config.kinds import items, table
@@ -64,6 +65,7 @@ class Config:
     limits: Limits = section(Limits)
     policy: PolicySettings = section(PolicySettings)
     modes: Modes = section(Modes)
+    approvals: Approvals = section(Approvals)
     store: Store = section(Store)
     guard: Guard = section(Guard)
     redaction: Redaction = section(Redaction)

@@ -34,7 +34,7 @@ POLL_SECONDS = 0.25
 GATHER_SECONDS = 0.02
 NOTIFY_SECONDS = 30.0
 CALLBACK = Principal("callback", Standing.CALLBACK)
-APPROVERS = (Standing.TERMINAL, Standing.TOKEN, Standing.CALLBACK)
+APPROVERS = frozenset(Standing) - {Standing.AGENT}
 
 
 class Parked(ToolcribError):

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from toolcrib.assemble.asking import Asking
 from toolcrib.assemble.crib import Parts, Toolcrib
 from toolcrib.engine.run import Run
-from toolcrib.ports import Asker, Clock, Hook, Store
+from toolcrib.ports import Clock, Hook, Store
 from toolcrib.testing.memory import MemoryStore
 from toolcrib.values.json import Json
 
@@ -17,7 +18,7 @@ from toolcrib.values.json import Json
 @asynccontextmanager
 async def make_run(
     *tools: object,
-    asker: Asker | None = None,
+    asker: Asking = None,
     config: Mapping[str, Json] | None = None,
     hooks: Iterable[Hook] = (),
     store: Store | None = None,

@@ -21,9 +21,10 @@ class Surface(StrEnum):
 
 
 class Standing(StrEnum):
-    """How somebody who answers questions is known: from a terminal, by a token, through a program's own callback."""
+    """How somebody who answers is known: at a terminal, by name, by a token, through a program's own callback."""
 
     TERMINAL = "terminal"
+    OPERATOR = "operator"
     TOKEN = "token"
     CALLBACK = "callback"
     AGENT = "agent"
@@ -46,7 +47,7 @@ class Principal:
         """A person at a terminal and the operator's own program may; a token needs the scope; an agent never may."""
         if self.standing is Standing.TOKEN:
             return APPROVE in self.scopes
-        return self.standing in (Standing.TERMINAL, Standing.CALLBACK)
+        return self.standing is not Standing.AGENT
 
     def __str__(self) -> str:
         return f"{self.standing.value}:{self.name}"
