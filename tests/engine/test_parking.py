@@ -22,7 +22,6 @@ from toolcrib import (
     tool,
 )
 from toolcrib.askers.inbox import InboxAsker, MayNotApprove, answer
-from toolcrib.catalog.decorate import tool_of
 from toolcrib.engine.parking import Parked
 from toolcrib.engine.run import Run
 from toolcrib.policy.rules import Rule
@@ -94,8 +93,14 @@ async def crib(open_crib: Open) -> AsyncIterator[Toolcrib]:
 
 async def asked(crib: Toolcrib, count: int = 1) -> list[Question]:
     """The questions that wait, once there are so many."""
-    while len(found := await crib.runtime.store.questions(session_id=None, state=QuestionState.PENDING, limit=9)) < count:
-        await asyncio.sleep(0.005)
+    store, come = crib.runtime.store, asyncio.Event()
+    stop = store.subscribe(lambda _: come.set())
+    try:
+        while len(found := await store.questions(session_id=None, state=QuestionState.PENDING, limit=9)) < count:
+            await come.wait()
+            come.clear()
+    finally:
+        stop()
     return list(found)
 
 
@@ -306,14 +311,17 @@ async def test_an_answer_for_the_session_covers_its_scope_and_no_other_agent(cri
 
 
 async def test_a_childs_question_shows_everybody_above_it(crib: Toolcrib) -> None:
-    async with crib.run(agent="main") as run, run.child("main", role="orchestrator") as middle:
-        async with middle.child("main", role="sub") as child:
-            await child.submit("act.now", {"word": "a"})
-            [question] = await asked(crib)
-            request = question.request
-            assert [each.run_id for each in request.ancestry] == [run.origin.run_id, middle.origin.run_id]
-            assert (request.parent_run_id, request.agent_role) == (middle.origin.run_id, "sub")
-            assert request.parent_agent_id == middle.origin.agent_id
+    async with (
+        crib.run(agent="main") as run,
+        run.child("main", role="orchestrator") as middle,
+        middle.child("main", role="sub") as child,
+    ):
+        await child.submit("act.now", {"word": "a"})
+        [question] = await asked(crib)
+    request = question.request
+    assert [each.run_id for each in request.ancestry] == [run.origin.run_id, middle.origin.run_id]
+    assert (request.parent_run_id, request.agent_role) == (middle.origin.run_id, "sub")
+    assert request.parent_agent_id == middle.origin.agent_id
 
 
 async def test_a_restart_between_question_and_answer_neither_loses_nor_doubles_the_call(
@@ -394,7 +402,9 @@ async def test_a_call_inside_a_call_waits_too_and_does_not_outlive_it(open_crib:
     assert desk.acted == ["a"]
 
 
-async def test_behind_a_write_that_waits_nothing_of_its_turn_starts_after_a_restart(open_crib: Open, desk: Desk) -> None:
+async def test_behind_a_write_that_waits_nothing_of_its_turn_starts_after_a_restart(
+    open_crib: Open, desk: Desk
+) -> None:
     calls = [ToolCall("act.now", {"word": "a"}, "w"), ToolCall("look.up", {"word": "b"}, "r")]
     async with open_crib() as crib:
         async with crib.run(session="s") as run:
