@@ -40,6 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     monkeypatch.delenv("TOOLCRIB_HOME", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LOGNAME", "me")
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "notes", raising=False)
     return here

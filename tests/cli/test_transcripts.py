@@ -26,6 +26,7 @@ VARYING = [
     (r"\b(art_|evt_|)[0-9a-f]{24,64}\b", lambda found: found[1] + "0" * (found.end() - found.end(1))),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "2026-01-31 12:00:00"),
     (r"\d\d-\d\d \d\d:\d\d:\d\d", "01-31 12:00:00"),
+    (r"\b20\d\d-\d\d-\d\d\b", "2026-01-31"),
     (r'("(?:created_at|ended_at|started_at|duration_ms)": )[0-9.]+', r"\g<1>1.5"),
     (r"owner=\S+", "owner=HOST:1:0"),
     (r'("owner": )"[^"]*"', r'\1"HOST:1:0"'),

@@ -47,7 +47,7 @@ class Agents:
             return definition.terms(name for key in definition.toolkits if key in kits for name in kits[key].names)
         if agent_id in BUILT_IN or not (self.definitions or self.waiting):
             return AgentTerms(agent_id, BUILT_IN.get(agent_id))
-        raise ConfigError(self._unknown(agent_id))
+        raise ConfigError(self.unknown(agent_id))
 
     def switched(self) -> Switchboard:
         """The switchboard with what definitions switch: off at once, on only where the operator left it open."""
@@ -67,7 +67,8 @@ class Agents:
                     held.setdefault(name, Switch(True, definition.place))
         return replace(self.board, switches=switches)
 
-    def _unknown(self, agent_id: str) -> str:
+    def unknown(self, agent_id: str) -> str:
+        """What to say of an id that is no agent."""
         from difflib import get_close_matches  # only a mistake has to pay for it
 
         if self.waiting:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.engine.run import Run
+from toolcrib.engine.run import Beginning, Run
+from toolcrib.engine.sessions import Held
 from toolcrib.engine.wish import Wish
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.modes import Mode, is_within, mode_of
-from toolcrib.policy.roles import CHILDREN
+from toolcrib.values.context import Document
 from toolcrib.values.identity import Origin
-from toolcrib.values.json import JsonObject
 from toolcrib.values.refusal import ConfigError, ToolcribError
-from toolcrib.values.spec import NOTHING, Exposure
+from toolcrib.values.spec import Exposure
 
 if TYPE_CHECKING:
     from toolcrib.assemble.crib import Toolcrib
     from toolcrib.config import Modes
+
+DOCUMENT = "session_mode"
+"""The kind of the document that says whether a session is in plan mode."""
 
 
 def opening_mode(agent: AgentTerms, wanted: str | None, modes: Modes) -> Mode:
@@ -51,12 +54,12 @@ class RunScope:
         agent_id = wish.agent.agent_id
         held = await crib.sessions.enter(self._session_id, agent_id)
         try:
-            remarks = await self._leaving_plan() if held.resumed or held.runs > 1 else NOTHING
+            beginning = await self._beginning(held)
             origin = Origin(self._session_id, runtime.ids.new("run"), agent_id, wish.role)
             resumed = held.resumed and held.runs == 1
             place = None if crib.hands is None else crib.hands.place_for(self._workspace, origin.run_id)
             self._run = await runtime.open_run(
-                origin, held.ownership, wish, self._workspace, place, remarks, resumed=resumed
+                origin, held.ownership, wish, self._workspace, place, beginning, resumed=resumed
             )
         except BaseException:
             await self._leave()
@@ -83,19 +86,22 @@ class RunScope:
         if await self._crib.sessions.leave(self._session_id):
             self._crib.runtime.end_session(self._session_id)
 
-    async def _leaving_plan(self) -> JsonObject:
-        """What the record says of a run that ends plan mode; without a person who wants it, there is no such run."""
-        wish = self._wish
-        if wish.mode is Mode.PLAN:
-            return NOTHING
-        runs = await self._crib.runtime.store.runs(self._session_id)
-        firsts = [run for run in runs if run.parent_run_id is None and run.role not in CHILDREN]
-        if not firsts or max(firsts, key=lambda run: run.created_at).mode != Mode.PLAN:
-            return NOTHING
-        person = self._approved_by or ("the caller" if wish.caller is Exposure.MANUAL else None)
-        if person is None:
+    async def _beginning(self, held: Held) -> Beginning:
+        """What is recorded when the run begins. Plan mode lasts until a person ends it, whatever runs come between."""
+        wish, store = self._wish, self._crib.runtime.store
+        if wish.caller is Exposure.MANUAL:
+            return Beginning()  # a person's own calls neither begin nor end the model's plan mode
+        known = await store.load(DOCUMENT, self._session_id) if held.resumed or held.runs > 1 else None
+        planning = known is not None and known.body == Mode.PLAN.value
+        if planning is (wish.mode is Mode.PLAN):
+            return Beginning()
+        version = 0 if known is None else known.version
+        document = Document(DOCUMENT, self._session_id, wish.mode.value, version)
+        if not planning:
+            return Beginning((document,))
+        if self._approved_by is None:
             raise ToolcribError(
                 f"session {self._session_id} is in plan mode, which only a person ends: open the run with "
                 "approved_by=NAME for the person who wants that, or with mode='plan'"
             )
-        return {"was": Mode.PLAN.value, "approved_by": person[:200]}
+        return Beginning((document,), {"was": Mode.PLAN.value, "approved_by": self._approved_by[:200]})

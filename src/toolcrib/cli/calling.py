@@ -33,6 +33,7 @@ class Asked:
     arguments: Mapping[str, Json]
     session_id: str | None
     approve: str = "terminal"
+    mode: str | None = None
 
 
 def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
@@ -50,7 +51,7 @@ def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
 async def _call(choices: Choices, tools: Sequence[Tool], asked: Asked) -> tuple[str, ToolResult]:
     async with (
         Toolcrib.open(home=choices.home, project=choices.project, tools=tools, asker=_asker(asked.approve)) as crib,
-        crib.run(caller="person", session=asked.session_id, workspace=choices.project) as run,
+        crib.run(mode=asked.mode, caller="person", session=asked.session_id, workspace=choices.project) as run,
     ):
         return run.origin.session_id, await run.call(asked.name, asked.arguments)
 

@@ -6,15 +6,20 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.kits import switchboard_of
+from toolcrib.assemble.scope import opening_mode
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
 from toolcrib.engine.effective import EffectiveSet, Terms, near_names
-from toolcrib.engine.screens import capability_screen, exposure_screen
-from toolcrib.policy.rules import Policy
+from toolcrib.engine.wish import Wish, screens_of
+from toolcrib.policy.modes import Mode, unasked, under_mode
+from toolcrib.policy.rules import Policy, Situation
+from toolcrib.policy.verdict import Decision, Verdict
+from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
-from toolcrib.values.spec import Exposure
+from toolcrib.values.spec import Exposure, ToolSpec
 from toolcrib.values.tool import Tool
 
 
@@ -25,21 +30,38 @@ class Loaded(Entry):
     tool: Tool
 
 
-def entries(config: Config, tools: Iterable[Tool], hidden: Exposure, agent: str) -> list[Loaded]:
-    """Every tool by name, whether it is in or out for this agent."""
+def entries(config: Config, tools: Iterable[Tool], agent: str | None, mode: str | None) -> list[Loaded]:
+    """Every tool by name, whether it is in or out: for this agent's model, or for a person where no agent is named."""
     registry = Registry(config.tools.schema_profile)
     snapshot = registry.add(tools)
     policy = Policy(config.policy.rules)
     limits = config.tools
-    terms = Terms(policy, (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000, {}, {}, time.monotonic)
-    board = switchboard_of(config)
+    agents = load_agents(config, switchboard_of(config))
+    board = agents.switched()
     board.check(snapshot)
-    screens = (exposure_screen(hidden), capability_screen(frozenset()), board.screen(agent))
+    known = agents.terms(agent or "main")
+    caller = Exposure.MANUAL if agent is None else Exposure.MODEL
+    wish = Wish(known, opening_mode(known, mode, config.modes), caller, role=known.role or Role.MAIN)
+    situation = Situation(known.agent_id, wish.role, wish.mode)
+    terms = Terms(
+        policy, (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000, {}, {}, time.monotonic,
+        situation=situation,
+    )  # fmt: skip
+    screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
     effective = EffectiveSet.compile(registry, snapshot, screens, terms)
+    offered = {spec.name: spec for spec in effective.specs}
     return [
-        Loaded(tool.spec, policy.decide(tool.spec), effective.why(name), tool)
+        Loaded(spec, _decided(policy, spec, situation), effective.why(name), tool)
         for name, tool in sorted(snapshot.items())
+        for spec in (offered.get(name, tool.spec),)
     ]
+
+
+def _decided(policy: Policy, spec: ToolSpec, situation: Situation) -> Decision:
+    """What rules and mode say of a tool as it is offered, as far as that is known before a call."""
+    mode = Mode(situation.mode)
+    decision = under_mode(mode, policy.decide(spec, situation), spec, spec.effect)
+    return unasked(decision) if mode is Mode.DONT_ASK and decision.verdict is Verdict.ASK else decision
 
 
 def no_such_tool(name: str, known: Iterable[str]) -> str:

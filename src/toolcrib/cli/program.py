@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -15,6 +16,8 @@ from toolcrib.values.refusal import StoreError, ToolcribError
 COMMANDS = {
     "tools": "toolcrib.cli.tools:tools",
     "toolkits": "toolcrib.cli.toolkits:toolkits",
+    "agents": "toolcrib.cli.agents:agents",
+    "trust": "toolcrib.cli.trust:trust",
     "sessions": "toolcrib.cli.sessions:sessions",
     "events": "toolcrib.cli.events:events",
     "artifacts": "toolcrib.cli.artifacts:artifacts",
@@ -66,12 +69,19 @@ def program() -> None:
 def _words(error: click.ClickException) -> str:
     """A usage error in house style: what happened; what would work."""
     message = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
+    message = re.sub(
+        r"\. \(Did you mean one of: (.*)\?\)", lambda found: f"; did you mean {_either(found[1])}?", message
+    )
     if not isinstance(error, click.UsageError):
         return message
     message = message[:1].lower() + message[1:]
     if error.ctx is None or ";" in message:
         return message
     return f"{message}; see {error.ctx.command_path} --help"
+
+
+def _either(names: str) -> str:
+    return " or ".join(names.split(", "))
 
 
 def _accept_any_text() -> None:

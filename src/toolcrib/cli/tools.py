@@ -31,6 +31,13 @@ def module_option(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def mode_option(command: F) -> F:
+    """The option that says in which mode to look."""
+    return click.option("--mode", metavar="MODE", help="As in a run in this mode: plan, accept_edits, dont_ask.")(
+        command
+    )
+
+
 @click.group(cls=Group)
 def tools() -> None:
     """Look at tools, and call one by hand."""
@@ -44,9 +51,12 @@ def tools() -> None:
 )
 @module_option
 @click.option("--agent", metavar="NAME", help="What this agent's model sees, instead of what you can call.")
+@mode_option
 @click.option("--all", "everything", is_flag=True, help="Also tools that are out, and why.")
 @click.pass_obj
-def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, everything: bool) -> None:
+def list_tools(
+    choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None, everything: bool
+) -> None:
     """List tools, and whether a call would run, ask or be denied.
 
     These are the toolsets that the configuration names, and the tools of the modules given here.
@@ -54,7 +64,8 @@ def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, ev
     from toolcrib.cli.listing import entry_json, shipped
 
     config = choices.load()
-    every: Sequence[Entry] = (None if modules else shipped(config)) or _entries(choices, modules, agent)
+    plain = None if modules or agent or mode else shipped(config)
+    every: Sequence[Entry] = plain or _entries(choices, modules, agent, mode)
     found = [entry for entry in every if everything or entry.out is None]
     if choices.form is Form.JSON:
         print_json([entry_json(entry) for entry in found])
@@ -72,10 +83,11 @@ def list_tools(choices: Choices, modules: tuple[str, ...], agent: str | None, ev
 @click.argument("name")
 @module_option
 @click.option("--agent", metavar="NAME", help="As this agent's model sees it.")
+@mode_option
 @click.pass_obj
-def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | None) -> None:
+def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | None, mode: str | None) -> None:
     """Show one tool: what it does and what it takes."""
-    entry = _find(_entries(choices, modules, agent), name)
+    entry = _find(_entries(choices, modules, agent, mode), name)
     if choices.form is Form.JSON:
         from toolcrib.cli.catalogue import contract_json
 
@@ -101,6 +113,7 @@ def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | Non
     "--approve", type=click.Choice(["terminal", "inbox", "deny"]), default="terminal", show_default=True,
     help="Who is asked: you, here; whoever answers `toolcrib approvals`; or nobody.",
 )  # fmt: skip
+@mode_option
 @click.pass_obj
 def call(
     choices: Choices,
@@ -110,6 +123,7 @@ def call(
     modules: tuple[str, ...],
     session: str | None,
     approve: str,
+    mode: str | None,
 ) -> Exit:
     """Call a tool yourself, through the same counter as agents.
 
@@ -126,17 +140,15 @@ def call(
     if not known:
         raise NotSo(NO_TOOLS)
     schema = next((tool.spec.input_schema for tool in known if tool.name == name), NOTHING)
-    return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session, approve))
+    return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session, approve, mode))
 
 
-def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None) -> list[Loaded]:
+def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> list[Loaded]:
     from toolcrib.cli.catalogue import entries
     from toolcrib.cli.modules import load_tools
-    from toolcrib.values.spec import Exposure
 
     config = choices.load()
-    tools = [*_built_in(config), *load_tools(modules)]
-    return entries(config, tools, Exposure.MODEL if agent is None else Exposure.MANUAL, agent or "main")
+    return entries(config, [*_built_in(config), *load_tools(modules)], agent, mode)
 
 
 def _built_in(config: Config) -> list[Tool]:

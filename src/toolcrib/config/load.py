@@ -65,6 +65,10 @@ def _refuse(problems: list[Problem]) -> None:
 def _project_file(project: Path) -> Path:
     if not project.is_dir():
         raise InvalidConfig([Problem(str(project), "", "is not a folder, so it cannot be the project")])
+    misplaced = project / ".toolcrib" / "config.toml"
+    if misplaced.exists():
+        message = f"is not read: a project's settings, which only narrow, belong in {project / PROJECT_FILE}"
+        raise InvalidConfig([Problem(str(misplaced), "", message)])
     return project / PROJECT_FILE
 
 

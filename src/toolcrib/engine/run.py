@@ -40,6 +40,14 @@ REMEMBERED_IDS = 4_096
 MOST_BLOCKS = 16
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What is committed with the record of a run's beginning, besides that it begins."""
+
+    documents: tuple[Document, ...] = ()
+    remarks: JsonObject = NOTHING
+
+
 @dataclass(slots=True, eq=False)
 class Run:
     """The counter as one agent sees it. `call` settles one call, `turn` one model turn."""
@@ -64,8 +72,6 @@ class Run:
     calls: int = 0
     marks: set[str] = field(default_factory=set[str])
     """What this run has done that rules may ask about: `read_sensitive`, `read_untrusted`."""
-    remarks: JsonObject = NOTHING
-    """What the record of its beginning says besides: who left plan mode, what sent it."""
     generation: int = 0
     """How many agents stand between this one and the first of its session."""
     agent: AgentTerms = field(default_factory=AgentTerms)
@@ -287,7 +293,7 @@ class Run:
     def queue(self, draft: Draft) -> None:
         self.runtime.store.queue(Unit((draft,), self.ownership))
 
-    async def opened(self) -> None:
+    async def opened(self, beginning: Beginning | None = None) -> None:
         """Record that the run begins."""
         origin, now = self.origin, self.runtime.clock.now()
         row = RunOpened(
@@ -298,10 +304,11 @@ class Run:
             "role": origin.role,
             "tools": len(self.tools),
             "out": len(self.tools.out),
-            **self.remarks,
+            **({} if beginning is None else beginning.remarks),
         }
         draft = self.draft(EventType.RUN_STARTED, None, payload)
-        await self.runtime.store.append(Unit((draft,), self.ownership, runs=(row,)))
+        documents = () if beginning is None else beginning.documents
+        await self.runtime.store.append(Unit((draft,), self.ownership, documents, (row,)))
 
     async def close(self) -> None:
         """Record that the run ended, and why; whatever still runs is aborted first."""

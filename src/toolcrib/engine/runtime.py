@@ -17,7 +17,7 @@ from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
 from toolcrib.engine.parking import Parking
 from toolcrib.engine.recover import recover
-from toolcrib.engine.run import Run
+from toolcrib.engine.run import Beginning, Run
 from toolcrib.engine.switchboard import Switchboard
 from toolcrib.engine.wish import Wish, screens_of
 from toolcrib.policy.agents import AgentTerms
@@ -28,7 +28,7 @@ from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import NameTable
-from toolcrib.values.spec import NOTHING, ToolSpec
+from toolcrib.values.spec import ToolSpec
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -104,7 +104,7 @@ class Runtime:
         wish: Wish,
         workspace: str | None,
         place: Callable[[], None] | None = None,
-        remarks: JsonObject = NOTHING,
+        beginning: Beginning | None = None,
         *,
         resumed: bool,
     ) -> Run:
@@ -115,9 +115,8 @@ class Runtime:
         lane = self.lanes.of(origin.session_id, workspace)
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
         run.place = place
-        run.remarks = remarks
         run.agent = wish.agent
-        await run.opened()
+        await run.opened(beginning)
         if resumed:
             run.recovered = await recover(run)
         return run

@@ -26,6 +26,8 @@ async def make_run(
     home: Path | None = None,
     session: str | None = None,
     allowed_tools: Iterable[str] | None = None,
+    mode: str | None = None,
+    role: str | None = None,
 ) -> AsyncGenerator[Run, None]:
     """An open run over these tools; what it needs besides is made and thrown away."""
     with TemporaryDirectory(prefix="toolcrib-test-") as folder:
@@ -39,6 +41,6 @@ async def make_run(
                 hooks=hooks,
                 parts=parts,
             ) as crib,
-            crib.run(session=session, allowed_tools=allowed_tools) as run,
+            crib.run(mode=mode, session=session, allowed_tools=allowed_tools, role=role) as run,
         ):
             yield run
