@@ -65,6 +65,7 @@ def test_the_home_knows_what_lies_where(desk):
         memory=root / "memory",
         hooks=root / "hooks.json",
         mcp=root / "mcp.json",
+        trust=root / "trust.json",
     )
 
 
