@@ -36,11 +36,11 @@ _PICTURES = (
 
 def normalise(value: object) -> ToolReturn:
     """The value of a handler as blocks; Refusal names the type and place of what cannot be kept."""
+    if type(value) is str:
+        return ToolReturn((Text(_whole(value)),))
+    if type(value) is bool or (type(value) is int and -_SMALL < value < _SMALL):
+        return ToolReturn((JsonBlock(value),))
     kind = type(value)
-    if kind is str:
-        return ToolReturn((Text(_whole(cast("str", value))),))
-    if kind is bool or (kind is int and -_SMALL < cast("int", value) < _SMALL):
-        return ToolReturn((JsonBlock(cast("int", value)),))
     if kind is dict or kind is int:
         return ToolReturn((JsonBlock(plain(value)),))
     if value is None:

@@ -78,7 +78,7 @@ def check_input_schema(schema: JsonObject, profile: Profile = Profile.FULL) -> N
 def arguments_of(raw: Mapping[str, Json] | str | bytes) -> Mapping[str, Json]:
     """The arguments as a JSON object: text is parsed strictly, a mapping is checked to be JSON."""
     try:
-        value = _parsed(raw) if isinstance(raw, (str, bytes)) else _checked(raw)
+        value = _parsed(raw) if type(raw) is str or isinstance(raw, (str, bytes)) else _checked(raw)
     except JsonError as error:
         raise Refusal(
             Reason.VALIDATION_ERROR, f"the arguments are not valid JSON: {error}; send one JSON object"
@@ -104,8 +104,10 @@ def _parsed(text: str | bytes) -> Json:
     """orjson where it agrees with the strict parser: it turns integers beyond 64 bits into floats and allows twice
     the depth, so long digit runs and many brackets take the slow lane, and so does whatever it rejects."""
     try:
+        if len(text) < _LONG:
+            return orjson.loads(text)
         data = text.encode() if isinstance(text, str) else text
-        if len(data) < _LONG or not (_has_long_number(data) or data.count(b"[") + data.count(b"{") > MAX_DEPTH):
+        if not (_has_long_number(data) or data.count(b"[") + data.count(b"{") > MAX_DEPTH):
             return orjson.loads(data)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return parse_json(text)  # it says what is wrong

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
     from toolcrib.engine.flight import Flight
     from toolcrib.engine.run import Run
+_ALLOW = Verdict.ALLOW  # every call asks, and reading an enum's member is slow
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class Gate:
         if run.runtime.policy is not run.tools.terms.policy:
             return None
         decision = slot.decide(invocation, run.marks)
-        if decision.verdict is not Verdict.ALLOW or flight.ask is not None or decision.notice or flight.parked:
+        if decision.verdict is not _ALLOW or flight.ask is not None or decision.notice or flight.parked:
             return None
         return Permit(invocation, decision.cite)
 

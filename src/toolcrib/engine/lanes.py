@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from toolcrib.values.spec import Lane
 
+_AGENT, _READ, _WRITE = Lane.AGENT, Lane.READ, Lane.WRITE  # every call asks, and reading an enum's member is slow
+
 
 @dataclass(slots=True)
 class WorkLane:
@@ -19,11 +21,11 @@ class WorkLane:
 
     def try_enter(self, lane: Lane) -> bool:
         """Take a place if there is one right now."""
-        if lane is Lane.AGENT:
+        if lane is _AGENT:
             return True
         if self.waiting or self.writing:
             return False
-        if lane is Lane.READ:
+        if lane is _READ:
             self.readers += 1
         elif self.readers:
             return False
@@ -49,9 +51,9 @@ class WorkLane:
 
     def leave(self, lane: Lane) -> None:
         """Give the place back and let in whoever may go now."""
-        if lane is Lane.AGENT:
+        if lane is _AGENT:
             return
-        if lane is Lane.WRITE:
+        if lane is _WRITE:
             self.writing = False
         else:
             self.readers -= 1
@@ -59,10 +61,10 @@ class WorkLane:
             self._admit()
 
     def _free(self, lane: Lane) -> bool:
-        return not self.writing and (lane is Lane.READ or self.readers == 0)
+        return not self.writing and (lane is _READ or self.readers == 0)
 
     def _take(self, lane: Lane) -> None:
-        if lane is Lane.WRITE:
+        if lane is _WRITE:
             self.writing = True
         else:
             self.readers += 1

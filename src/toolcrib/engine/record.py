@@ -20,12 +20,16 @@ from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolResult, ToolReturn, block_text, result_json
+from toolcrib.values.spec import Effect
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
     from toolcrib.engine.run import Run
 
 LONG_TEXT = 1 << 18
+_SCALARS = frozenset({int, float, bool, type(None)})
+# Every call asks for these, and reading an enum's member is slow.
+_STARTED, _COMPLETED, _INFO, _READ = EventType.TOOL_STARTED, EventType.TOOL_COMPLETED, Level.INFO, Effect.READ
 DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
 
 
@@ -37,7 +41,7 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     payload: dict[str, Json] = {
         "name": tool.spec.name,
         "arguments": shown,
-        "effect": invocation.effect,
+        "effect": "read" if invocation.effect is _READ else "write",
         "fingerprint": slot.fingerprint,
         "permit": permit.verdict_by,
     }
@@ -52,7 +56,7 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
         payload["via"] = invocation.call.via
     if run.parent_call is not None:
         payload["parent_call"] = run.parent_call
-    draft = run.draft(EventType.TOOL_STARTED, invocation.call_id, payload)
+    draft = run.draft(_STARTED, invocation.call_id, payload)
     if slot.write_ahead:
         return run.runtime.store.append(Unit((draft,), run.ownership))
     if flight.task is None:
@@ -90,7 +94,7 @@ async def concluded_aside(flight: Flight, run: Run) -> ToolReturn:
 
 def is_long(value: object) -> bool:
     """Whether a handler's value is a text that takes more than a moment to look through."""
-    return isinstance(value, (str, bytes)) and len(value) > LONG_TEXT
+    return type(value) not in _SCALARS and isinstance(value, (str, bytes)) and len(value) > LONG_TEXT
 
 
 async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
@@ -118,7 +122,7 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     if content is not returned.content:
         metadata["truncated"] = True
     result = ToolResult(flight.call_id, name, content, reason, error, metadata)
-    kind, level = (EventType.TOOL_COMPLETED, Level.INFO) if reason is None else (_event_type(reason), Level.WARNING)
+    kind, level = (_COMPLETED, _INFO) if reason is None else (_event_type(reason), Level.WARNING)
     end = run.draft(kind, flight.call_id, result_json(result), level, flight.call_id)
     drafts = (end,) if flight.start is None else (flight.start, end)
     context = flight.context

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 import orjson
 
@@ -57,7 +56,8 @@ class Redactor:
         if type(value) in _HARMLESS:
             return value, 0
         try:
-            return (value, 0) if self._is_clean(value) else self._value(value, None)
+            clean = self._is_small_talk(value) or self._is_clean(value)
+            return (value, 0) if clean else self._value(value, None)
         except Exception:  # as above
             return FAILED, 1
 
@@ -77,8 +77,6 @@ class Redactor:
         """Whether nothing in the value so much as looks like a secret: one pass over its encoded form."""
         if isinstance(value, str):
             return False
-        if type(value) is dict and self._is_small_talk(cast("dict[str, Json]", value)):
-            return True
         try:
             encoded = orjson.dumps(value)
         except TypeError:
@@ -90,11 +88,15 @@ class Redactor:
             and not self._own(encoded)
         )
 
-    def _is_small_talk(self, value: dict[str, Json]) -> bool:
+    def _is_small_talk(self, value: Json) -> bool:
         """Whether an object holds only numbers and words too short to be secrets, under names without suspicion."""
+        if not isinstance(value, dict):
+            return False
+        known = self._plain_names
         for name, member in value.items():
-            harmless = type(member) in _HARMLESS or (type(member) is str and len(member) < self._least)
-            if not harmless or not (name in self._plain_names or self._is_plain_name(name)):
+            if name not in known and not self._is_plain_name(name):
+                return False
+            if type(member) not in _HARMLESS and not (type(member) is str and len(member) < self._least):
                 return False
         return True
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 REMEMBERED_IDS = 4_096
 MOST_BLOCKS = 16
+_READ = Lane.READ  # every call asks, and reading an enum's member is slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +227,8 @@ class Run:
 
     def lane_for(self, invocation: Invocation, slot: Slot) -> Lane:
         """The lane this call takes. Inside a read it is that of agents, which is always free, and nothing writes."""
-        lane = slot.lane if invocation.effect is slot.tool.spec.effect else Lane.READ
-        if self.holds is not Lane.READ:
+        lane = slot.lane if invocation.effect is slot.tool.spec.effect else _READ
+        if self.holds is not _READ:
             return lane
         if invocation.effect is Effect.WRITE:
             writes = f"{slot.tool.name} writes, but it was called from inside a tool that only reads"

@@ -12,6 +12,8 @@ from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
 from toolcrib.values.tool import Runs, Tool
 
+_ASYNC = Runs.ASYNC  # every call asks, and reading an enum's member is slow
+
 
 class LocalExecutor:
     """Runs what it is permitted to run; what a handler raises comes out as it is."""
@@ -22,7 +24,7 @@ class LocalExecutor:
     def execute(self, permit: Permit, context: ToolContext) -> Coroutine[Any, Any, object]:
         invocation = permit.invocation
         tool = invocation.tool
-        if tool.runs is Runs.ASYNC:
+        if tool.runs is _ASYNC:
             work: Any = tool.handler(context, invocation.arguments)
             return work if type(work) is CoroutineType else _awaited(work)  # pyright: ignore[reportUnknownVariableType]
         if tool.runs is Runs.THREAD:
