@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LONG_TEXT = 1 << 18
 _SCALARS = frozenset({int, float, bool, type(None)})
 # Every call asks for these, and reading an enum's member is slow.
-_STARTED, _COMPLETED, _INFO, _READ = EventType.TOOL_STARTED, EventType.TOOL_COMPLETED, Level.INFO, Effect.READ
+_STARTED, _COMPLETED, _INFO, _READ = str(EventType.TOOL_STARTED), str(EventType.TOOL_COMPLETED), Level.INFO, Effect.READ
 DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
 
 

@@ -14,17 +14,16 @@ from typing import NamedTuple
 
 import orjson
 
-from toolcrib.values.event import Draft, Event
+from toolcrib.values.event import Draft, Event, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import StoreError
-from toolcrib.values.spec import NOTHING
 
 GENESIS = bytes(32)
 STORE_SESSION = "_store"
 PURGED = "payloads_purged"
 CLAIMED = "session_claimed"
 RELEASED = "session_released"
-_EMPTY = b"{}"
+_INFO = Level.INFO
 _SALT = 16
 _SALTS_AT_ONCE = 256
 # The noted head may be this many events behind the newest one, less one: noting it costs every commit a page.
@@ -80,10 +79,14 @@ def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
     sealed: list[Sealed] = []
     for draft in drafts:
         # Plain strings, not enum members: drivers are slow on subclasses.
-        kind, level = str.__str__(draft.type), str.__str__(draft.level)
+        kind = draft.type if type(draft.type) is str else str.__str__(draft.type)
+        level = "info" if draft.level is _INFO else str.__str__(draft.level)
         facts = (draft.session_id, draft.agent_id, draft.run_id, level, kind, draft.node_id, draft.call_id, created_at)
         try:
-            payload = encode(draft.payload)
+            try:
+                payload = orjson.dumps(draft.payload, _plain)
+            except orjson.JSONEncodeError:
+                payload = encode(draft.payload)
             header = orjson.dumps(facts)
         except (TypeError, ValueError, RecursionError) as error:
             raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
@@ -144,8 +147,6 @@ def event_of(stored: Link) -> Event:
 
 def encode(value: Json) -> bytes:
     """JSON text of a value; integers of any size and deep nesting survive."""
-    if value is NOTHING:
-        return _EMPTY
     try:
         return orjson.dumps(value, default=_plain)
     except orjson.JSONEncodeError:

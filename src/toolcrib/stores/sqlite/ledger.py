@@ -20,6 +20,9 @@ _TRANSACTION_WEIGHT = 6144  # about what a commit writes to the log, besides wha
 _EVENT_WEIGHT = 256
 _UNKNOWN = (-1, bytearray())
 
+# The beginning of a row of events that are all of one session and run: session, run, first seq.
+Stretch = tuple[str, str | None, int]
+
 
 class HeadMissing(StoreError):
     """Somebody removed the row that notes the head."""
@@ -67,9 +70,11 @@ class Ledger:
         self._crash = crash
         self._tip: tuple[int, bytes | bytearray] = _UNKNOWN
         self._noted = 0
-        self._runs: dict[tuple[str, str], int] = {}
+        self._runs: dict[tuple[str, str | None], int] = {}
         self._owners: dict[str, Ownership] = {}
         self._links: list[Row] = []
+        self._stretches: list[Stretch] = []
+        self._last_run: tuple[str, str | None] | None = None
         self.weight = 0
 
     def commit(self, tickets: Sequence[Ticket]) -> None:
@@ -119,13 +124,16 @@ class Ledger:
     def file(self) -> None:
         """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
         filed, newest = self._execute(sql.FILED_AND_NEWEST).fetchone()
-        starts = self._execute(sql.STRETCH_STARTS, (filed, filed)).fetchall()
+        starts = self._stretches
+        if not starts or starts[0][2] != filed + 1 or self._tip[0] != newest:
+            starts = self._execute(sql.STRETCH_STARTS, (filed, filed)).fetchall()
         ends = [start[2] - 1 for start in starts[1:]] + [newest] * bool(starts)
         self._insert(sql.ADD_STRETCH, [(start[0], start[2], end) for start, end in zip(starts, ends, strict=True)])
         last_of = {start[:2]: end for start, end in zip(starts, ends, strict=True) if start[1] is not None}
         self._insert(sql.MOVE_RUN, [(end,) for end in last_of.values()])
         if starts:
             self._execute(sql.MOVE_FILED, (newest,))
+        self._forget_stretches()
         self._note_head()
 
     def file_alone(self) -> None:
@@ -209,6 +217,7 @@ class Ledger:
         if row is None:
             raise HeadMissing("the head row of the journal is missing; run `toolcrib sessions verify`")
         noted = Head(*row)
+        self._forget_stretches()
         (old_seq, old_hash), self._noted = self._tip, noted.seq
         # Where the end was cut off the chain goes on after the gap, which verification will find.
         self._tip = noted if noted.seq > tip.seq else tip
@@ -280,11 +289,14 @@ class Ledger:
         for sealed in drafts:
             facts = sealed[0]
             run_id, run_seq = facts[2], 0
-            if run_id is not None:
-                run = (facts[0], run_id)
-                last = runs.get(run)
-                runs[run] = run_seq = (self._last_of_run(run) if last is None else last) + 1
+            run = (facts[0], run_id)
             seq += 1
+            if run != self._last_run:
+                self._last_run = run
+                self._stretches.append((*run, seq))
+            if run_id is not None:
+                last = runs.get(run)
+                runs[run] = run_seq = (self._last_of_run(*run) if last is None else last) + 1
             new = link(sealed, seq, run_seq, last_hash)
             links.append(new)
             last_hash = new[12]
@@ -293,13 +305,19 @@ class Ledger:
         self.weight = weight
         return seq
 
-    def _last_of_run(self, run: tuple[str, str]) -> int:
-        row = self._execute(sql.LAST_OF_RUN, (*run, *run)).fetchone()
+    def _last_of_run(self, session_id: str, run_id: str | None) -> int:
+        row = self._execute(sql.LAST_OF_RUN, (session_id, run_id, session_id, run_id)).fetchone()
         return int(row[0] or 0)
+
+    def _forget_stretches(self) -> None:
+        """Begin a new stretch with the next event; what is forgotten here is filed from the events themselves."""
+        self._stretches = []
+        self._last_run = None
 
     def _undo(self) -> None:
         self.let_go()
         self._links = []
+        self._forget_stretches()
         self._tip = _UNKNOWN
         self._runs.clear()
         self._owners.clear()
