@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from toolcrib.dialects.native.schema import OPEN, STRICT
 from toolcrib.dialects.native.shared import (
@@ -21,11 +22,13 @@ from toolcrib.dialects.native.shared import (
     text_of,
 )
 from toolcrib.dialects.parsed import Delta, Kind, Parsed, ParsedCall
-from toolcrib.dialects.render import Call
 from toolcrib.values.json import Json, JsonObject, canonical
 from toolcrib.values.name import NameTable
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from toolcrib.dialects.render import Call
 
 NAME = "openai_chat"
 

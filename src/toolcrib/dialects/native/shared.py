@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from toolcrib.dialects.jsontext import JsonText
 from toolcrib.dialects.native.schema import Change, Profile, convert
 from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Status
 from toolcrib.dialects.source import Pieces, Source
@@ -14,6 +14,9 @@ from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import NameTable
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, block_text
 from toolcrib.values.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from toolcrib.dialects.jsontext import JsonText
 
 
 class Strict(StrEnum):
@@ -98,7 +101,7 @@ class Assembly:
         self._open: dict[object, Piece] = {}
         self._calls: list[ParsedCall] = []
         self._notes: list[Note] = []
-        self._json = JsonText(Source())
+        self._json = _json_reader()
         self._cut = False
         self._deltas: list[Delta] = []
 
@@ -177,6 +180,12 @@ class Assembly:
 
     def _note(self, code: str, message: str) -> None:
         self._notes.append(Note(code, message, 0))
+
+
+def _json_reader() -> JsonText:
+    from toolcrib.dialects.jsontext import JsonText  # most programs list tools long before they read an answer
+
+    return JsonText(Source())
 
 
 def result_text(result: ToolResult) -> str:
