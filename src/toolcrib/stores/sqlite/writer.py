@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, explain, is_busy, is_untrustworthy, may_pass
@@ -46,8 +47,9 @@ class Writer:
         self._waiting: deque[Ticket] = deque()
         self._kept: list[Ticket] = []
         self._lock = threading.Lock()  # held by whoever uses the ledger
-        self._bell = threading.Condition()
+        self._bell: SimpleQueue[None] = SimpleQueue()
         self._rung = False
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
         self._refusing: StoreError | None = None
@@ -93,19 +95,17 @@ class Writer:
 
     def ring(self) -> None:
         """Let the writer thread commit what waits."""
-        with self._bell:
-            if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._serve, name="toolcrib-writer", daemon=True)
-                self._thread.start()
+        if self._thread is None:
+            self._start()
+        if not self._rung:
             self._rung = True
-            self._bell.notify()
+            self._bell.put(None)
 
     def close(self) -> None:
         """Commit what waits and stop the thread."""
-        with self._bell:
+        with self._starting:
             self._closed = True
-            self._rung = True
-            self._bell.notify()
+        self._bell.put(None)
         if self._thread is not None:
             self._thread.join()
         self._commit_waiting()
@@ -139,13 +139,17 @@ class Writer:
             self._ledger.let_go()
             self._lock.release()
 
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._serve, name="toolcrib-writer", daemon=True)
+                self._thread.start()
+
     def _serve(self) -> None:
         while True:
-            with self._bell:
-                while not self._rung:
-                    self._bell.wait()
-                self._rung = False
-                closed = self._closed
+            self._bell.get()
+            self._rung = False  # before looking at what waits: whoever comes later rings again
+            closed = self._closed
             self._commit_waiting()
             if self._ledger.weight > _CHECKPOINT_WEIGHT:
                 self._copy_log()
