@@ -85,6 +85,7 @@ def load_agents(settings: Config, board: Switchboard) -> Agents:
     prefix = f"{settings.project}/{PROJECT_AGENTS}/"
     files = [*_home_files(settings.home.agents)]
     files += [(prefix + name, body) for name, body in theirs.items() if _fits(name)]
+    waiting = waiting if _proposes(settings.project) else ""
     if not files:
         return Agents(waiting=waiting, board=board)
     from toolcrib.agent.definitions import read_definitions  # and a parser, only where there is something to read
@@ -104,6 +105,12 @@ def project_content(settings: Config) -> tuple[Content | None, str]:
         return TrustBook(settings.home.trust).require(read_content(settings.project)), ""
     except TrustError as error:
         return None, str(error)
+
+
+def _proposes(project: Path | None) -> bool:
+    """Whether a project holds definitions, trusted or not."""
+    folder = None if project is None else project / PROJECT_AGENTS
+    return folder is not None and folder.is_dir() and any(_fits(name) for name in os.listdir(folder))
 
 
 def _home_files(folder: Path) -> Iterator[tuple[str, bytes]]:

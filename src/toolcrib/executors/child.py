@@ -16,6 +16,7 @@ from typing import cast
 
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.normalise import normalise
+from toolcrib.values.block import SystemBlock
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
@@ -67,6 +68,9 @@ class _NoDesk:
 
     async def load(self, context: ToolContext, kind: str, key: str) -> Document | None:
         raise Refusal(Reason.TOOL_NOT_AVAILABLE, "an isolated handler cannot read documents")
+
+    def add_block(self, block: SystemBlock) -> None:
+        raise Refusal(Reason.TOOL_NOT_AVAILABLE, "an isolated handler cannot add to the prompt")
 
 
 def _die_with_parent() -> None:
