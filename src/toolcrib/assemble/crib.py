@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from toolcrib.assemble.hands import Hands
     from toolcrib.config import Config
     from toolcrib.engine.redact import Redactor
+    from toolcrib.sources.mcp.source import McpSource
 
 DAY = 86_400.0
 
@@ -75,11 +76,19 @@ class Parts:
 class Toolcrib:
     """The crib: tools come in, runs check them out, every call passes one counter and is signed for."""
 
-    def __init__(self, runtime: Runtime, config: Config, sessions: Sessions, hands: Hands | None = None) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: Config,
+        sessions: Sessions,
+        hands: Hands | None = None,
+        servers: McpSource | None = None,
+    ) -> None:
         self.runtime = runtime
         self.config = config
         self.sessions = sessions
         self.hands = hands
+        self.servers = servers
 
     @classmethod
     @asynccontextmanager
@@ -98,6 +107,7 @@ class Toolcrib:
         """Open the crib on a home folder; every argument is optional."""
         from toolcrib.assemble.agents import load_agents  # needed when a crib is opened, not when a tool is marked
         from toolcrib.assemble.kits import switchboard_of
+        from toolcrib.assemble.servers import open_servers
         from toolcrib.config import load
 
         settings = load(_path(home), _path(project), config, os.environ)
@@ -128,7 +138,10 @@ class Toolcrib:
             if hands is not None:
                 stack.push_async_callback(hands.close)
             board.check(registry.snapshot)
-            yield cls(runtime, settings, sessions, hands)
+            servers = open_servers(settings, runtime)
+            if servers is not None:
+                stack.push_async_callback(servers.close)
+            yield cls(runtime, settings, sessions, hands, servers)
 
     @classmethod
     @contextmanager

@@ -52,6 +52,8 @@ class RunScope:
     async def __aenter__(self) -> Run:
         crib, runtime, wish = self._crib, self._crib.runtime, self._wish
         agent_id = wish.agent.agent_id
+        if crib.servers is not None:
+            await crib.servers.ready()
         held = await crib.sessions.enter(self._session_id, agent_id)
         try:
             beginning = await self._beginning(held)

@@ -1,0 +1,1 @@
+"""Where tools come from: one module or package per origin, all giving ordinary tools. Nothing here decides."""

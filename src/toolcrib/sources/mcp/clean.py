@@ -1,0 +1,102 @@
+"""What servers send that the protocol's library would choke on, put right or set aside before it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+_CONTENT = frozenset({"text", "image", "audio", "resource", "resource_link"})
+_PENDING = 4_096
+
+
+class Cleaner:
+    """Follows one connection's messages. A tool that cannot be read is set aside; the others still work."""
+
+    def __init__(self, note: Callable[[str, str], None]) -> None:
+        self.note = note
+        self.set_aside: dict[str, str] = {}
+        self._asked: dict[object, str] = {}
+
+    def sent(self, message: dict[str, Any]) -> None:
+        if "id" in message and "method" in message:
+            self._asked[message["id"]] = message["method"]
+            if len(self._asked) > _PENDING:
+                del self._asked[next(iter(self._asked))]
+
+    def received(self, message: dict[str, Any]) -> dict[str, Any]:
+        result = message.get("result")
+        method = self._asked.pop(message.get("id"), "") if "method" not in message else ""
+        if (found := _object(result)) is not None:
+            self.clean(method, found)
+        return message
+
+    def clean(self, method: str, result: dict[str, Any]) -> None:
+        """Put one result right, in place."""
+        if method == "tools/list":
+            result["tools"] = [tool for tool in _list(result.get("tools")) if self._readable(tool)]
+        elif method == "tools/call":
+            result["content"] = _content(result.get("content"))
+            if not isinstance(result.get("isError", False), bool):
+                result["isError"] = True
+        elif method == "prompts/list":
+            result["prompts"] = _objects(result.get("prompts"), "name")
+        elif method == "resources/list":
+            result["resources"] = _objects(result.get("resources"), "uri")
+
+    def _readable(self, listed: object) -> bool:
+        tool = _object(listed)
+        name = tool.get("name") if tool is not None else None
+        if tool is None or not isinstance(name, str) or not name:
+            self._put_aside(str(name)[:80], "it has no name")
+            return False
+        for key in ("title", "description"):
+            if key in tool and not isinstance(tool[key], str):
+                del tool[key]
+        for key in ("annotations", "outputSchema", "_meta", "icons", "execution"):
+            if key in tool and not isinstance(tool[key], list if key == "icons" else dict):
+                del tool[key]
+        schema = _object(tool.get("inputSchema"))
+        if schema is None:
+            self._put_aside(name, "its inputSchema is no object")
+            return False
+        if "type" not in schema and not {"anyOf", "oneOf", "allOf", "$ref"} & schema.keys():
+            schema["type"] = "object"
+        if schema.get("type", "object") != "object":
+            self._put_aside(name, "its inputSchema does not describe an object")
+            return False
+        schema.setdefault("type", "object")
+        return True
+
+    def _put_aside(self, name: str, why: str) -> None:
+        self.set_aside[name] = why
+        self.note("tool_set_aside", f"{name}: {why}")
+
+
+def _content(content: object) -> list[Any]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [_block(item) for item in _list(content)]
+
+
+def _block(item: object) -> dict[str, Any]:
+    block = _object(item)
+    if block is not None and block.get("type") in _CONTENT and (block["type"] != "text" or _is_text(block)):
+        return block
+    return {"type": "text", "text": item if isinstance(item, str) else repr(item)[:10_000]}
+
+
+def _is_text(item: dict[str, Any]) -> bool:
+    return isinstance(item.get("text"), str)
+
+
+def _objects(items: object, key: str) -> list[Any]:
+    found = (_object(item) for item in _list(items))
+    return [item for item in found if item is not None and isinstance(item.get(key), str)]
+
+
+def _object(value: object) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []

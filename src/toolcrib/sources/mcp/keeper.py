@@ -1,0 +1,219 @@
+"""One keeper per server: it makes, watches and ends the connection in one task; callers only borrow it.
+
+A server that is dead, hung, slow or speaks garbage is this keeper's trouble and nobody else's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from enum import StrEnum
+from typing import Any, TypeVar, cast
+
+from mcp import Client, MCPError
+from mcp.client.subscriptions import ListenNotSupportedError
+from mcp_types import CONNECTION_CLOSED, Implementation, Tool, ToolListChangedNotification
+
+from toolcrib.sources.mcp.clean import Cleaner
+
+T = TypeVar("T")
+Transport = AbstractAsyncContextManager[tuple[Any, Any]]
+_FIRST_DELAY, _LAST_DELAY = 0.2, 30.0
+_STEADY_SECONDS = 10.0
+_PAGES = 100
+_HOPELESS = 2
+_OURSELVES = Implementation(name="toolcrib", version="1")
+
+
+class State(StrEnum):
+    NEW = "new"
+    CONNECTING = "connecting"
+    UP = "up"
+    DOWN = "down"
+    CLOSED = "closed"
+
+
+class ServerDown(Exception):
+    """The server cannot be reached now; the message says why."""
+
+
+class Keeper:
+    """Keeps one server's connection. `listed` holds its tools as they were last listed."""
+
+    def __init__(
+        self,
+        name: str,
+        connect: Callable[[Cleaner, Callable[[], None]], Transport],
+        *,
+        connect_timeout: float,
+        note: Callable[[str, str], None],
+        changed: Callable[[Keeper], None],
+    ) -> None:
+        self.name = name
+        self.state = State.NEW
+        self.why = ""
+        self.listed: list[Tool] = []
+        self.cleaner = Cleaner(note)
+        self.client: Client | None = None
+        self._connect = connect
+        self._connect_timeout = connect_timeout
+        self._note = note
+        self._changed = changed
+        self._task: asyncio.Task[None] | None = None
+        self._failures = 0
+        self._settled = asyncio.Event()
+        self._lost = asyncio.Event()
+        self._stale = asyncio.Event()
+
+    async def ready(self, timeout: float) -> Client:
+        """The live connection; starts it at first need and waits for it no longer than `timeout`.
+
+        A server that was there a moment ago is waited for; one that failed again and again is not.
+        """
+        if self._task is None and self.state is not State.CLOSED:
+            self._task = asyncio.create_task(self._keep())
+        if (self.client is None or self._lost.is_set()) and self._failures < _HOPELESS:
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._next_attempt()
+            except TimeoutError:
+                self.why = self.why or f"it did not answer within {timeout:g} s"
+        if self.client is None or self._lost.is_set():
+            raise ServerDown(f"the MCP server {self.name!r} is not available: {self.why or self.state.value}")
+        return self.client
+
+    async def _next_attempt(self) -> None:
+        """Until the connection is there, or an attempt to make it has failed."""
+        failures = self._failures
+        while (self.client is None or self._lost.is_set()) and self._failures == failures and not self._is_closed():
+            self._settled.clear()
+            await self._settled.wait()
+
+    async def ask(self, question: Callable[[Client], Awaitable[T]], timeout: float) -> T:
+        """Put a question to the server; when the connection breaks meanwhile, that question fails and no other."""
+        client = await self.ready(min(timeout, self._connect_timeout))
+        try:
+            return await question(client)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                self._lost.set()
+                raise ServerDown(f"the MCP server {self.name!r} went away during the call") from error
+            raise
+
+    def lost(self) -> None:
+        """The transport has ended."""
+        self._lost.set()
+
+    async def close(self) -> None:
+        self.state = State.CLOSED
+        self._settled.set()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        delay = _FIRST_DELAY
+        while self.state is not State.CLOSED:
+            began = loop.time()
+            self.state = State.CONNECTING
+            try:
+                await self._once()
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if self._is_closed() or task is None:
+                    raise
+                task.uncancel()  # a dying HTTP connection cancels the task that owns it
+                self.why = "the connection broke"
+            except Exception as error:
+                self.why = reason_of(error)
+            was_up, self.client = self.client is not None, None
+            if self._is_closed():
+                return
+            self.state = State.DOWN
+            self._failures = 0 if was_up else self._failures + 1
+            self._note("mcp_server_down", self.why)
+            self._settled.set()
+            delay = _FIRST_DELAY if was_up and loop.time() - began > _STEADY_SECONDS else delay
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, _LAST_DELAY)
+
+    async def _once(self) -> None:
+        """One connection, from its making to its end."""
+        self._lost.clear()
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self._connect_timeout):
+                client = await stack.enter_async_context(self._new_client())
+                await self._list(client)
+            self.client, self.state, self.why = client, State.UP, "the connection ended"
+            self._failures = 0
+            self._settled.set()
+            self._note("mcp_server_up", f"{len(self.listed)} tools")
+            self._changed(self)
+            listening = asyncio.create_task(self._listen(client))
+            try:
+                await self._watch(client)
+            finally:
+                self._lost.set()
+                listening.cancel()
+                await asyncio.wait({listening})
+
+    def _new_client(self) -> Client:
+        transport = self._connect(self.cleaner, self.lost)
+        return Client(transport, message_handler=self._receive, client_info=_OURSELVES, cache=None)
+
+    async def _watch(self, client: Client) -> None:
+        """Until the connection is lost: list again whenever the server says that its tools changed."""
+        lost = asyncio.create_task(self._lost.wait())
+        try:
+            while not self._lost.is_set():
+                stale = asyncio.create_task(self._stale.wait())
+                await asyncio.wait({lost, stale}, return_when=asyncio.FIRST_COMPLETED)
+                stale.cancel()
+                if self._stale.is_set() and not self._lost.is_set():
+                    self._stale.clear()
+                    async with asyncio.timeout(self._connect_timeout):
+                        await self._list(client)
+                    self._changed(self)
+        finally:
+            lost.cancel()
+
+    async def _listen(self, client: Client) -> None:
+        """Newer servers tell of changes only to those who asked."""
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._stale.set()
+        except (ListenNotSupportedError, MCPError, TimeoutError):
+            return  # an older server sends a notification instead
+
+    async def _receive(self, message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._stale.set()
+
+    async def _list(self, client: Client) -> None:
+        tools: list[Tool] = []
+        cursor: str | None = None
+        self.cleaner.set_aside.clear()
+        for _ in range(_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        self.listed = tools
+
+    def _is_closed(self) -> bool:
+        return self.state is State.CLOSED
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong, dug out of the groups that task groups wrap around it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename or 'its command'} was not found"
+    return f"{type(error).__name__}: {error}"[:300]

@@ -1,0 +1,201 @@
+"""A server as a child process: one JSON message per line, bounded, and the whole process group gone at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio
+import orjson
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from toolcrib.sources.mcp.clean import Cleaner
+from toolcrib.values.json import JsonObject
+
+MESSAGE_LIMIT = 16 * 1024 * 1024
+_CHUNK = 256 * 1024
+_HEAD = 4_096
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
+_LINE_LIMIT = 2_000
+_GRACE = 1.0
+
+Incoming = MemoryObjectSendStream["SessionMessage | Exception"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """How to start a server; nothing of the parent's environment comes along unless it is named here."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str | None
+    log: Callable[[str], None]
+
+
+@asynccontextmanager
+async def piped(spawn: Spawn, cleaner: Cleaner, lost: Callable[[], None]) -> AsyncGenerator[tuple[Any, Any], None]:
+    """The streams the protocol's client wants, over a child's standard input and output; `lost` is told its end."""
+    process = await asyncio.create_subprocess_exec(
+        *spawn.argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=dict(spawn.env),
+        cwd=spawn.cwd,
+        start_new_session=True,
+        limit=_CHUNK,
+    )
+    incoming, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    writing, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    tasks = [
+        asyncio.create_task(_read(process, incoming, cleaner)),
+        asyncio.create_task(_write(process, outgoing, incoming, cleaner)),
+        asyncio.create_task(_listen(process, spawn.log)),
+    ]
+    tasks[0].add_done_callback(lambda _: lost())
+    try:
+        yield reading, writing
+    finally:
+        with anyio.CancelScope(shield=True):
+            writing.close()
+            await _stop(process)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            for stream in (incoming, reading, writing, outgoing):
+                stream.close()
+
+
+async def _read(process: asyncio.subprocess.Process, incoming: Incoming, cleaner: Cleaner) -> None:
+    stdout = process.stdout
+    if stdout is None:
+        return
+    lines = Lines()
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+        async with incoming:
+            while chunk := await stdout.read(_CHUNK):
+                for line in lines.feed(chunk):
+                    message = parsed(line, cleaner)
+                    if message is not None:
+                        await incoming.send(message)
+
+
+async def _write(
+    process: asyncio.subprocess.Process,
+    outgoing: MemoryObjectReceiveStream[SessionMessage],
+    incoming: Incoming,
+    cleaner: Cleaner,
+) -> None:
+    stdin = process.stdin
+    if stdin is None:
+        return
+    try:
+        async for sent in outgoing:
+            message = sent.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            cleaner.sent(message)
+            stdin.write(orjson.dumps(message) + b"\n")
+            await stdin.drain()
+    except (ConnectionError, OSError):
+        await incoming.aclose()  # so that whoever waits for an answer learns that none will come
+    finally:
+        with suppress(ConnectionError, OSError):
+            stdin.close()
+
+
+async def _listen(process: asyncio.subprocess.Process, log: Callable[[str], None]) -> None:
+    """What the server says beside the protocol, line by line and bounded."""
+    stderr = process.stderr
+    if stderr is None:
+        return
+    lines = Lines(_LINE_LIMIT)
+    while chunk := await stderr.read(_CHUNK):
+        for line in lines.feed(chunk):
+            if text := bytes(line[:_LINE_LIMIT]).decode("utf-8", "replace").strip():
+                log(text)
+
+
+class Lines:
+    """Lines out of chunks, in time linear in the bytes. A line that is too long is cut to its head and flagged."""
+
+    def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> Iterable[bytes]:
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            self._add(part)
+            line = b"".join(self._parts)
+            too_long = self._size > self._limit
+            self._parts, self._size = [], 0
+            yield TooLong(line[:_HEAD]) if too_long else line
+        self._add(rest)
+
+    def _add(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size <= self._limit or not self._parts:
+            self._parts.append(part[: self._limit])
+        elif len(self._parts) > 1 or len(self._parts[0]) > _HEAD:
+            self._parts = [b"".join(self._parts)[:_HEAD]]
+
+
+class TooLong(bytes):
+    """The head of a line that was longer than allowed."""
+
+
+def parsed(line: bytes, cleaner: Cleaner) -> SessionMessage | Exception | None:
+    """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
+    if isinstance(line, TooLong):
+        return _too_long(line)
+    if not line.strip():
+        return None
+    try:
+        message = orjson.loads(line)
+    except ValueError:
+        cleaner.note("noise", line[:200].decode("utf-8", "replace"))
+        return None
+    if not isinstance(message, dict):
+        cleaner.note("noise", line[:200].decode("utf-8", "replace"))
+        return None
+    try:
+        cleaned = cleaner.received(cast("dict[str, Any]", message))
+        return SessionMessage(jsonrpc_message_adapter.validate_python(cleaned, by_name=False))
+    except ValueError as error:
+        return error
+
+
+def _too_long(head: bytes) -> SessionMessage | Exception:
+    """An answer that is too large becomes an error for the request it answers, and nobody else suffers."""
+    found = _ID.search(head)
+    limit = f"the server sent a message of more than {MESSAGE_LIMIT // 1024 // 1024} MiB"
+    if found is None or b'"method"' in head:
+        return ValueError(limit)
+    error: JsonObject = {"jsonrpc": "2.0", "id": orjson.loads(found[1]), "error": {"code": -32603, "message": limit}}
+    return SessionMessage(jsonrpc_message_adapter.validate_python(error, by_name=False))
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Close its input, wait a moment, then end everything it started."""
+    if process.stdin is not None:
+        with suppress(ConnectionError, OSError):
+            process.stdin.close()
+    for sign in (None, signal.SIGTERM, signal.SIGKILL):
+        if sign is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, sign)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), _GRACE)
+        if process.returncode is not None and sign is not None:
+            break
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()

@@ -1,0 +1,150 @@
+"""All MCP servers of a crib: connected when first needed, their tools published and kept up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp import Client, MCPError
+from mcp_types import Tool as Listed
+from pydantic import ValidationError
+
+from toolcrib.sources.mcp.clean import Cleaner
+from toolcrib.sources.mcp.entry import Entry, resolved
+from toolcrib.sources.mcp.extras import extra_tools
+from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, Transport
+from toolcrib.sources.mcp.translate import returned, spec_of
+from toolcrib.values.context import ToolContext
+from toolcrib.values.refusal import InvalidName, Reason, Refusal, RegistrationError
+from toolcrib.values.result import ToolReturn
+from toolcrib.values.target import Target, TargetKind
+from toolcrib.values.tool import Arguments, Tool, no_targets
+
+Publish = Callable[[str, list[Tool]], Mapping[str, str]]
+"""Makes these the tools of a server; returns the ones that could not be registered, with reasons."""
+Note = Callable[[str, str, str], None]
+"""Records what happened to a server: server, kind of event, words."""
+_INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL")
+
+
+class McpSource:
+    """Keeps one keeper per server; no server can delay or break another."""
+
+    def __init__(self, entries: Iterable[Entry], environment: Mapping[str, str], publish: Publish, note: Note) -> None:
+        self.entries = {entry.name: entry for entry in entries if not entry.disabled}
+        self.set_aside: dict[str, dict[str, str]] = {name: {} for name in self.entries}
+        self._environment = environment
+        self._publish = publish
+        self._note = note
+        self.keepers = {name: self._keeper(entry) for name, entry in self.entries.items()}
+
+    async def ready(self) -> None:
+        """Have every server connected that can be; what cannot is reported and tried again later."""
+        waiting = [keeper for keeper in self.keepers.values() if keeper.state is State.NEW]
+        await asyncio.gather(*(self._reach(keeper) for keeper in waiting))
+
+    async def close(self) -> None:
+        await asyncio.gather(*(keeper.close() for keeper in self.keepers.values()))
+
+    async def _reach(self, keeper: Keeper) -> None:
+        try:
+            await keeper.ready(self.entries[keeper.name].connect_timeout)
+        except ServerDown:
+            return  # its keeper has said why, and goes on trying
+
+    def _keeper(self, entry: Entry) -> Keeper:
+        return Keeper(
+            entry.name,
+            partial(self._connect, entry),
+            connect_timeout=entry.connect_timeout,
+            note=partial(self._note, entry.name),
+            changed=partial(self._changed, entry),
+        )
+
+    def _connect(self, entry: Entry, cleaner: Cleaner, lost: Callable[[], None]) -> Transport:
+        where = f"server {entry.name!r}"
+        if entry.remote:
+            from toolcrib.sources.mcp.web import reached
+
+            return reached(entry.url, resolved(entry.headers, self._environment, where), cleaner)
+        from toolcrib.sources.mcp.pipe import Spawn, piped
+
+        inherited = {key: self._environment[key] for key in _INHERITED if key in self._environment}
+        env = inherited | resolved(entry.env, self._environment, where)
+        log = partial(self._note, entry.name, "mcp_server_said")
+        return piped(Spawn((entry.command, *entry.args), env, entry.cwd, log), cleaner, lost)
+
+    def _changed(self, entry: Entry, keeper: Keeper) -> None:
+        """Publish what a server lists now; what cannot be a tool is set aside and said."""
+        aside = dict(keeper.cleaner.set_aside)
+        tools: dict[str, Tool] = {}
+        version = _version(keeper.client)
+        for listed in keeper.listed:
+            try:
+                made = self._tool(listed, entry, keeper, version)
+                if made.name in tools:
+                    raise InvalidName(f"it has the same name as {tools[made.name].spec.metadata['raw_name']!r}")
+                if not self._hidden(entry, listed):
+                    tools[made.name] = made
+            except (InvalidName, RegistrationError) as error:
+                aside[listed.name[:80]] = str(error)
+        for extra in extra_tools(entry, keeper, version):
+            tools.setdefault(extra.name, extra)
+        aside.update(self._publish(entry.name, list(tools.values())))
+        self.set_aside[entry.name] = aside
+
+    def _hidden(self, entry: Entry, listed: Listed) -> bool:
+        said = entry.tools.get(listed.name)
+        return said is not None and said.hidden
+
+    def _tool(self, listed: Listed, entry: Entry, keeper: Keeper, version: str) -> Tool:
+        host = host_of(entry.url) if entry.remote else None
+        return Tool(
+            spec_of(listed, entry, version),
+            partial(_call, keeper, listed.name),
+            targets=no_targets if host is None else partial(_host_target, host),
+        )
+
+
+async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: Arguments) -> ToolReturn:
+    """One call on the server; whatever it does wrong is this call's error and nobody else's."""
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        context.progress(message or "", progress / total if total else None)
+
+    def question(client: Client) -> Any:
+        return client.call_tool(raw_name, dict(arguments), progress_callback=tell)
+
+    try:
+        return returned(await keeper.ask(question, WAIT_SECONDS))
+    except ServerDown as error:
+        raise Refusal(Reason.PROVIDER_ERROR, f"{error}; try again later or use another tool") from error
+    except MCPError as error:
+        raise Refusal(Reason.PROVIDER_ERROR, f"{raw_name}: {error.message}"[:2_000], {"code": error.code}) from error
+    except ValidationError as error:
+        said = f"the server's answer does not follow the protocol ({error.error_count()} problems)"
+        raise Refusal(Reason.PROVIDER_ERROR, f"{raw_name}: {said}") from error
+    except RuntimeError as error:
+        raise Refusal(Reason.SCHEMA_ERROR, f"{raw_name}: {error}"[:2_000]) from error
+
+
+WAIT_SECONDS = 15.0
+
+
+def _host_target(host: str, arguments: Arguments) -> tuple[Target, ...]:
+    return (Target(TargetKind.HOST, host, host),)
+
+
+def host_of(url: str) -> str:
+    """The host a server is reached at, with its port."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return f"{parts.hostname}:{port}"
+
+
+def _version(client: Client | None) -> str:
+    info = client.server_info if client is not None else None
+    return f"{info.name} {info.version}" if info is not None else ""
