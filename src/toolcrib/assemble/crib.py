@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.assemble.asking import Asking, seat_asker
-from toolcrib.assemble.scope import RunScope, opening_mode
+from toolcrib.assemble.opening import opening_mode
+from toolcrib.assemble.scope import RunScope
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.guidance import Advice, Prompting, with_advice
 from toolcrib.catalog.registry import Registry

@@ -8,31 +8,17 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.engine.run import Beginning, Run
 from toolcrib.engine.sessions import Held
 from toolcrib.engine.wish import Wish
-from toolcrib.policy.agents import AgentTerms
-from toolcrib.policy.modes import Mode, is_within, mode_of
+from toolcrib.policy.modes import Mode
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Origin
-from toolcrib.values.refusal import ConfigError, ToolcribError
+from toolcrib.values.refusal import ToolcribError
 from toolcrib.values.spec import Exposure
 
 if TYPE_CHECKING:
     from toolcrib.assemble.crib import Toolcrib
-    from toolcrib.config import Modes
 
 DOCUMENT = "session_mode"
 """The kind of the document that says whether a session is in plan mode."""
-
-
-def opening_mode(agent: AgentTerms, wanted: str | None, modes: Modes) -> Mode:
-    """The mode that was asked for, else that of the definition; never looser than the definition."""
-    mode = (agent.mode or Mode.DEFAULT) if wanted is None else mode_of(wanted)
-    if mode is Mode.BYPASS and not modes.allow_bypass:
-        raise ConfigError(
-            "the mode bypass is the operator's to switch on: modes.allow_bypass = true in the home's config.toml"
-        )
-    if agent.mode is not None and not is_within(mode, agent.mode):
-        raise ConfigError(f"{agent.agent_id} is defined with the mode {agent.mode}; {mode} would be looser")
-    return mode
 
 
 class RunScope:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.kits import switchboard_of
-from toolcrib.assemble.scope import opening_mode
+from toolcrib.assemble.opening import opening_mode
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
