@@ -94,6 +94,11 @@ async def beside(count: int, work: Callable[[], Awaitable[object]], raw: Functio
     return {"call_us": round(call, 2), "raw_us": round(bare, 4), "ratio": round(call / bare, 1)}
 
 
+def new_arguments(count: int) -> Callable[[], str]:
+    """Arguments that were not used before, again and again: the same call with the same result would be a loop."""
+    return iter([json.dumps({"a": number, "b": 2}) for number in range(1, count + 1)]).__next__
+
+
 async def call(tools: int) -> Figures:
     """A governed call with no sink, among many tools."""
     functions = make_functions(tools)
@@ -102,7 +107,8 @@ async def call(tools: int) -> Figures:
     async with governed_run([tool.read(each) for each in functions], name, sink=False) as run:
         result = await run.call(name, ARGUMENT_TEXT)
         assert result.data == 3, result
-        return await beside(4_000, lambda: run.call(name, ARGUMENT_TEXT), function)
+        new = new_arguments(25_000)
+        return await beside(4_000, lambda: run.call(name, new()), function)
 
 
 async def wide(tools: int) -> Figures:
@@ -112,11 +118,13 @@ async def wide(tools: int) -> Figures:
     exec(f"async def wide({fields}) -> int:\n    '''Take many fields.'''\n    return field_0", namespace)
     (function,) = make_functions(1)
     text = json.dumps({f"field_{number}": number for number in range(30)})
+    wides = iter([text.replace('"field_0": 0', f'"field_0": {number}') for number in range(1, 16_000)]).__next__
+    new = new_arguments(16_000)
     both = [tool.read(function), tool.read(namespace["wide"])]  # type: ignore[arg-type]
     async with governed_run(both, "wide", sink=False) as run:
         assert (await run.call("wide", text)).ok
-        many = [await cpu_each(3_000, lambda: run.call("wide", text)) for _ in range(ROUNDS)]
-        few = [await cpu_each(3_000, lambda: run.call("add_0", ARGUMENT_TEXT)) for _ in range(ROUNDS)]
+        many = [await cpu_each(3_000, lambda: run.call("wide", wides())) for _ in range(ROUNDS)]
+        few = [await cpu_each(3_000, lambda: run.call("add_0", new())) for _ in range(ROUNDS)]
     return {"ratio": round(statistics.median(many) / statistics.median(few), 2)}
 
 
@@ -124,17 +132,19 @@ async def journalled(tools: int) -> Figures:
     """One agent, NORMAL durability, both events committed and awaited."""
     functions = make_functions(10)
     async with governed_run([tool.read(each) for each in functions], "add_5", sink=True) as run:
-        return await beside(1_500, lambda: run.call("add_5", ARGUMENT_TEXT), functions[5])
+        new = new_arguments(10_000)
+        return await beside(1_500, lambda: run.call("add_5", new()), functions[5])
 
 
 async def crowd(tools: int) -> Figures:
     """64 agents at once, NORMAL durability, completion awaited."""
     functions = make_functions(10)
+    new = new_arguments(64 * 10 * 50)
     async with governed_run([tool.read(each) for each in functions], "add_5", sink=True) as run:
 
         async def agent() -> None:
             for _ in range(10):
-                await run.call("add_5", ARGUMENT_TEXT)
+                await run.call("add_5", new())
 
         async def all_agents() -> None:
             await asyncio.gather(*(agent() for _ in range(64)))
@@ -166,16 +176,17 @@ async def full(tools: int) -> Figures:
         return a + b
 
     both = [tool.read(function), tool.write(name="act.now")(act)]
+    new = new_arguments(1_000)
     config: dict[str, object] = {"store": {"durability": "full"}, "policy": {"rules": rules}}
     async with governed_run(both, "none", sink=True, config=config) as run:
         folder = str(run.runtime.store.path.parent)  # type: ignore[attr-defined]
         syncs, reads, writes = list[float](), list[float](), list[float]()
         for _ in range(40):
             syncs.append(sync_seconds(folder, 2))
-            reads.append(await wall(lambda: run.call("add_0", ARGUMENT_TEXT)))
-            writes.append(await wall(lambda: run.call("act.now", ARGUMENT_TEXT)))
+            reads.append(await wall(lambda: run.call("add_0", new())))
+            writes.append(await wall(lambda: run.call("act.now", new())))
         start = time.perf_counter()
-        await asyncio.gather(*(repeat(run, 10) for _ in range(64)))
+        await asyncio.gather(*(repeat(run, 10, new) for _ in range(64)))
         rate = 64 * 10 * 2 / (time.perf_counter() - start)
         sync = statistics.median(syncs)
     return {
@@ -186,9 +197,9 @@ async def full(tools: int) -> Figures:
     }
 
 
-async def repeat(run: Run, count: int) -> None:
+async def repeat(run: Run, count: int, new: Callable[[], str]) -> None:
     for _ in range(count):
-        await run.call("add_0", ARGUMENT_TEXT)
+        await run.call("add_0", new())
 
 
 async def wall(work: Callable[[], Awaitable[object]]) -> float:

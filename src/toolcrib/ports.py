@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.policy.grants import Grant
+from toolcrib.policy.limits import Block, Rate
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.event import Draft, Event
@@ -165,6 +166,18 @@ class Leases(Protocol):
     async def runs(self, session_id: str) -> Sequence[RunRow]: ...
 
 
+class Meters(Protocol):
+    """Rate limits that all processes of a store share, drawn from in advance."""
+
+    async def draw(self, bucket: str, rate: Rate, holder: str, wanted: int, now: float) -> Block:
+        """Draw up to `wanted` tokens; the holder's earlier block of this bucket is over. `now` is monotonic."""
+        ...
+
+    async def give_back(self, holder: str, unspent: Mapping[str, int]) -> None:
+        """End a holder's blocks; what it did not spend of each goes back."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """A stored body, found by the hash of its bytes."""
@@ -247,7 +260,7 @@ class Inbox(Protocol):
         ...
 
 
-class Store(Journal, Documents, Leases, Inbox, Protocol):
+class Store(Journal, Documents, Leases, Inbox, Meters, Protocol):
     """The store's faces in one object."""
 
     @property
@@ -266,8 +279,12 @@ Notifier = Callable[[PermissionRequest], Awaitable[None]]
 
 class HookEvent(StrEnum):
     SESSION_START = "SessionStart"
+    USER_PROMPT_SUBMIT = "UserPromptSubmit"
     PRE_TOOL_USE = "PreToolUse"
     POST_TOOL_USE = "PostToolUse"
+    PERMISSION_REQUEST = "PermissionRequest"
+    STOP = "Stop"
+    SUBAGENT_START = "SubagentStart"
 
 
 class HookVerdict(StrEnum):
@@ -285,7 +302,25 @@ class HookAnswer:
 
 
 class Hook(Protocol):
-    """Something that watches calls. One that fails is a denial unless `lenient`."""
+    """Something that watches calls. One that fails denies unless it is `lenient`; a `declared` one is recorded."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def event(self) -> HookEvent: ...
+    @property
+    def timeout(self) -> float: ...
+    @property
+    def lenient(self) -> bool: ...
+    @property
+    def declared(self) -> bool: ...
+    def matches(self, spec: ToolSpec) -> bool: ...
+    def before(self, invocation: Invocation, origin: Origin) -> Coroutine[Any, Any, HookAnswer | None]: ...
+    def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> Coroutine[Any, Any, None]: ...
+
+
+class Listener(Protocol):
+    """Something that is told of other occasions than calls, and may veto them."""
 
     @property
     def name(self) -> str: ...
@@ -296,8 +331,7 @@ class Hook(Protocol):
     @property
     def lenient(self) -> bool: ...
     def matches(self, spec: ToolSpec) -> bool: ...
-    def before(self, invocation: Invocation, origin: Origin) -> Coroutine[Any, Any, HookAnswer | None]: ...
-    def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> Coroutine[Any, Any, None]: ...
+    def hear(self, occasion: JsonObject) -> Coroutine[Any, Any, HookAnswer | None]: ...
 
 
 class Executor(Protocol):

@@ -222,16 +222,22 @@ LARGE_KEYS = """
 """
 SMALL_KEYS = """
     tools.max_threads limits.max_parallel_reads limits.max_calls_per_turn limits.max_children_per_run
-    limits.max_children_per_session limits.max_depth limits.loop.same_call limits.loop.warn limits.loop.same_tool
-    limits.loop.oscillation limits.loop.no_progress
+    limits.max_children_per_session limits.max_depth
 """
+UNLIMITED_KEYS = """
+    limits.calls_per_run limits.calls_per_session limits.seconds_per_run limits.seconds_per_session
+    limits.tokens_per_run limits.tokens_per_session limits.money_per_run limits.money_per_session
+    limits.loop.same_call limits.loop.warn limits.loop.same_tool limits.loop.oscillation limits.loop.no_progress
+"""
+RATE_KEYS = "limits.rate limits.agent_rate limits.session_rate"
 SWITCHES = st.dictionaries(st.sampled_from(["x", "y.z"]), st.booleans())
 SUB_APP = st.fixed_dictionaries({"tool_names": some("x", "y.z")})
 KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     **dict.fromkeys(LARGE_KEYS.split(), (LARGE, lower)),
     **dict.fromkeys(SMALL_KEYS.split(), (SMALL, lower)),
-    "limits.calls_per_run": (st.sampled_from([0, 1, 100]), unlimited_lower),
-    "limits.rate": (st.dictionaries(st.sampled_from(["web.*", "**"]), RATE), rates),
+    **dict.fromkeys(UNLIMITED_KEYS.split(), (st.sampled_from([0, 2, 100]), unlimited_lower)),
+    **dict.fromkeys(RATE_KEYS.split(), (st.dictionaries(st.sampled_from(["web.*", "**"]), RATE), rates)),
+    "limits.loop.idle_seconds": (st.sampled_from([1, 60]), same),
     "tools.allowed_write_roots": (some("/a", "/b", "/a/c"), subset),
     "tools.allow_tmp_writes": (st.booleans(), lower),
     "tools.env_allowlist": (some("PATH", "HOME", "TOKEN"), subset),

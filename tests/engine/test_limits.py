@@ -22,7 +22,7 @@ async def test_never_one_call_too_many_however_they_come() -> None:
     clock = FrozenClock()
     config = {"limits": {"rate": {"look.*": {"max_calls": 100, "per_seconds": 60}}}}
     async with make_run(look, config=config, clock=clock) as run:  # type: ignore[arg-type]
-        results = await asyncio.gather(*(run.call("look.up") for _ in range(1_000)))
+        results = await asyncio.gather(*(run.call("look.up", {"n": n}) for n in range(1_000)))
         assert sum(result.ok for result in results) == 100
         refused = next(result for result in results if not result.ok)
         assert refused.reason == "rate_limited"
@@ -30,7 +30,7 @@ async def test_never_one_call_too_many_however_they_come() -> None:
         assert refused.error
         assert refused.error.details["retry_after"] == 0.6
         clock.advance(6)
-        results = await asyncio.gather(*(run.call("look.up") for _ in range(50)))
+        results = await asyncio.gather(*(run.call("look.up", {"n": -n}) for n in range(1, 51)))
         assert sum(result.ok for result in results) == 10
 
 
@@ -38,9 +38,9 @@ async def test_every_matching_limit_counts_and_a_refused_call_spends_nothing() -
     clock = FrozenClock()
     rates = {"look.*": {"max_calls": 10, "per_seconds": 10}, "**": {"max_calls": 2, "per_seconds": 10}}
     async with make_run(look, config={"limits": {"rate": rates}}, clock=clock) as run:  # type: ignore[arg-type]
-        assert [(await run.call("look.up")).ok for _ in range(5)] == [True, True, False, False, False]
+        assert [(await run.call("look.up", {"n": n})).ok for n in range(5)] == [True, True, False, False, False]
         clock.advance(10)
-        assert [(await run.call("look.up")).ok for _ in range(3)] == [True, True, False]
+        assert [(await run.call("look.up", {"n": -n})).ok for n in range(1, 4)] == [True, True, False]
 
 
 async def test_a_run_has_a_budget_of_calls_that_nested_calls_share() -> None:

@@ -80,7 +80,7 @@ async def test_a_full_thread_pool_says_so_instead_of_queueing() -> None:
         """Block in a thread."""
         release.wait(10)
 
-    async with make_run(stuck, config={"tools.max_threads": 2}) as run:
+    async with make_run(stuck, config={"tools.max_threads": 2, "limits.loop.same_call": 0}) as run:
         busy = [asyncio.create_task(run.call("look.stuck")) for _ in range(2)]
         await asyncio.sleep(0.05)
         third = await run.call("look.stuck")

@@ -215,7 +215,8 @@ async def test_a_command_that_leaves_nothing_behind_is_not_said_to(services: Com
 
     for confined in (services, replace(services, confine=confine)):
         async with make_run(toolset(confined), asker=asked) as run:
-            texts = {(await run.call("shell.run", {"command": "printf 'a\\nb\\n' | wc -l"})).text for _ in range(5)}
+            commands = [f"printf 'a\\n{n}\\n' | wc -l" for n in range(5)]
+            texts = {(await run.call("shell.run", {"command": command})).text for command in commands}
         assert texts == {"2"}
 
 

@@ -22,11 +22,14 @@ from toolcrib.catalog.registry import Registry
 from toolcrib.catalog.toolset import Toolset
 from toolcrib.dialects.advertise import advertise
 from toolcrib.engine.bound import Limits
+from toolcrib.engine.effective import Rates
 from toolcrib.engine.follow import follow
 from toolcrib.engine.runtime import Runtime
 from toolcrib.engine.sessions import Sessions
 from toolcrib.engine.wish import Wish
 from toolcrib.executors.local import LocalExecutor
+from toolcrib.policy.budget import Allowance
+from toolcrib.policy.loop import LoopLimits
 from toolcrib.policy.roles import role_of
 from toolcrib.policy.rules import Policy
 from toolcrib.ports import Clock, Executor, Hook, Ids, Store
@@ -40,6 +43,7 @@ from toolcrib.values.tool import Tool
 if TYPE_CHECKING:
     from toolcrib.assemble.hands import Hands
     from toolcrib.config import Config
+    from toolcrib.config import LoopLimits as GivenLoopLimits
     from toolcrib.engine.redact import Redactor
     from toolcrib.sources.mcp.source import McpSource
 
@@ -126,7 +130,7 @@ class Toolcrib:
             runtime.hooks = tuple(hooks)
             seat_asker(asker, settings, runtime)
             runtime.capabilities = frozenset(capabilities)
-            stack.callback(runtime.close)
+            stack.push_async_callback(runtime.close)
             sessions = Sessions(store, owner_name(), float(settings.store.lease_seconds), str(settings.project or ""))
             stack.push_async_callback(sessions.close)
             if settings.store.retention_days:
@@ -231,17 +235,31 @@ def build_runtime(
         redactor=open_redactor(settings),
         bounds=Limits(tools.result_limit_chars),
         advertiser=advertise,
-        rates=dict(limits.rate),
+        rates=Rates(limits.rate, limits.agent_rate, limits.session_rate),
+        run_allowance=Allowance(
+            limits.calls_per_run, limits.seconds_per_run, limits.tokens_per_run, limits.money_per_run
+        ),
+        session_allowance=Allowance(
+            limits.calls_per_session, limits.seconds_per_session, limits.tokens_per_session, limits.money_per_session
+        ),
+        loop=loop_limits(limits.loop),
+        holder=owner_name(),
         default_timeout=tools.default_timeout_ms / 1000,
         max_timeout=tools.max_timeout_ms / 1000,
         ask_timeout=settings.policy.default_ask_timeout_ms / 1000,
         read_limit=limits.max_parallel_reads,
         agent_limit=limits.max_children_per_run,
         max_calls_per_turn=limits.max_calls_per_turn,
-        max_calls_per_run=limits.calls_per_run,
         max_depth=limits.max_depth,
         max_children_per_session=limits.max_children_per_session,
         plan_tools=settings.modes.plan_tools,
+    )
+
+
+def loop_limits(given: GivenLoopLimits) -> LoopLimits:
+    """When repetition counts as a loop, as the configuration has it."""
+    return LoopLimits(
+        given.same_call, given.warn, given.same_tool, given.oscillation, given.no_progress, given.idle_seconds
     )
 
 

@@ -72,7 +72,7 @@ class RunScope:
 
     async def _leave(self) -> None:
         if await self._crib.sessions.leave(self._session_id):
-            self._crib.runtime.end_session(self._session_id)
+            await self._crib.runtime.end_session(self._session_id)
 
     async def _beginning(self, held: Held) -> Beginning:
         """What is recorded when the run begins. Plan mode lasts until a person ends it, whatever runs come between."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -43,10 +42,7 @@ def entries(config: Config, tools: Iterable[Tool], agent: str | None, mode: str 
     caller = Exposure.MANUAL if agent is None else Exposure.MODEL
     wish = Wish(known, opening_mode(known, mode, config.modes), caller, role=known.role or Role.MAIN)
     situation = Situation(known.agent_id, wish.role, wish.mode)
-    terms = Terms(
-        policy, (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000, {}, {}, time.monotonic,
-        situation=situation,
-    )  # fmt: skip
+    terms = Terms(policy, (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000, situation=situation)
     screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
     effective = EffectiveSet.compile(registry, snapshot, screens, terms)
     offered = {spec.name: spec for spec in effective.specs}

@@ -7,6 +7,7 @@ starter file, and the generated reference. Not here: what the values mean in act
 
 from toolcrib.config.config import Config, Given, Row
 from toolcrib.config.home import Home
+from toolcrib.config.limits import Limits, LoopLimits
 from toolcrib.config.load import load
 from toolcrib.config.problems import InvalidConfig, Level, Problem
 from toolcrib.config.records import SubApp
@@ -15,8 +16,6 @@ from toolcrib.config.sections import (
     Durability,
     Enforcement,
     Guard,
-    Limits,
-    LoopLimits,
     Modes,
     Network,
     PolicySettings,

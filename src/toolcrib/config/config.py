@@ -14,6 +14,7 @@ from toolcrib.config.approvals import Approvals
 from toolcrib.config.home import Home
 from toolcrib.config.keys import all_keys, key, section
 from toolcrib.config.kinds import items, table
+from toolcrib.config.limits import Limits
 from toolcrib.config.narrowing import by_entry, fewer
 from toolcrib.config.problems import Level
 from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH, SWITCH_OFF, SubApp, by_switch
@@ -21,7 +22,6 @@ from toolcrib.config.sections import (
     NAME,
     Agents,
     Guard,
-    Limits,
     Modes,
     Network,
     PolicySettings,

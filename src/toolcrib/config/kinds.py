@@ -47,14 +47,14 @@ def integer(minimum: int, maximum: int, zero: str = "") -> Kind[int]:
     return Kind(expected, read, _itself)
 
 
-def number(minimum: float, maximum: float) -> Kind[float]:
-    """A number within bounds, whole or not."""
-    expected = f"a number from {minimum} to {maximum}"
+def number(minimum: float, maximum: float, zero: str = "") -> Kind[float]:
+    """A number within bounds, whole or not; `zero` gives 0 a meaning of its own, outside the bounds."""
+    expected = f"a number from {minimum} to {maximum}" + (f" or 0 ({zero})" if zero else "")
 
     def read(value: object, at: At) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise at.wrong(expected, kind_with_article(value))
-        if not minimum <= value <= maximum:
+        if not (minimum <= value <= maximum or (zero and value == 0)):
             raise at.wrong(expected, "a number of that size")
         return float(value)
 

@@ -30,15 +30,15 @@ class Narrowing(Generic[T]):
     narrow: Callable[[T, T], T]
 
 
-def lower(unlimited: int | None = None) -> Narrowing[int]:
+def lower(unlimited: int | None = None) -> Narrowing[Any]:
     """To a lower number; `unlimited` is the number that stands for none."""
 
-    def narrow(held: int, wanted: int) -> int:
+    def narrow(held: float, wanted: float) -> float:
         if size(wanted) > size(held):
             raise Widens({(): f"may only be lowered by a project: {wanted} is more than {held}"})
         return wanted
 
-    def size(value: int) -> float:
+    def size(value: float) -> float:
         return inf if value == unlimited else value
 
     return Narrowing("lower it", narrow)

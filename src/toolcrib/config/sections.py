@@ -11,21 +11,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from toolcrib.config.keys import key, section
+from toolcrib.config.keys import key
 from toolcrib.config.kinds import choice, file_path, flag, integer, items, table, text
 from toolcrib.config.narrowing import by_entry, fewer, lower, more, never, stricter, together
 from toolcrib.config.records import (
     COMMAND_RULE,
-    LOWER_RATES,
     MOUNT,
-    RATE,
     RULE,
     STRICTER_COMMANDS,
     STRICTER_RULES,
     TOOL_PATTERN,
     MountEntry,
 )
-from toolcrib.policy.limits import Rate
 from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Rule
 from toolcrib.values.durability import Durability
@@ -134,50 +131,6 @@ class Tools:
         "Threads for handlers that are not async; when all are taken a call is refused as busy.",
         "threads",
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopLimits:
-    """When repetition counts as a loop. Progress is a result that this run has not seen yet."""
-
-    same_call: int = key(
-        integer(1, 1_000), 3, lower(), "Identical calls (tool and arguments) that count as a loop.", "calls"
-    )
-    warn: int = key(
-        integer(1, 1_000), 2, lower(), "Identical calls at which the model is warned.", "calls", at_most="same_call"
-    )
-    same_tool: int = key(integer(1, 1_000), 5, lower(), "Calls of one tool in a row without progress.", "calls")
-    oscillation: int = key(integer(1, 1_000), 3, lower(), "Cycles of the same few calls without progress.", "cycles")
-    no_progress: int = key(integer(1, 10_000), 10, lower(), "Calls of any tool in a row without progress.", "calls")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much may happen at once and in all."""
-
-    max_parallel_reads: int = key(
-        integer(1, 10_000), 32, lower(), "Reads of one turn that run at the same time.", "calls"
-    )
-    max_calls_per_turn: int = key(integer(1, 10_000), 128, lower(), "Calls that one model answer may hold.", "calls")
-    max_children_per_run: int = key(
-        integer(1, 1_000), 4, lower(), "Child agents that one run may have at a time.", "agents"
-    )
-    max_children_per_session: int = key(
-        integer(1, 1_000), 8, lower(), "Child agents that one session may have at a time.", "agents"
-    )
-    max_depth: int = key(integer(1, 100), 5, lower(), "How deep agents may start agents.", "levels")
-    calls_per_run: int = key(
-        integer(1, 10**9, zero="no limit"), 0, lower(unlimited=0), "Calls that one run may make in all.", "calls"
-    )
-    rate: Mapping[str, Rate] = key(
-        table(TOOL_PATTERN, RATE),
-        MappingProxyType({}),
-        LOWER_RATES,
-        "Rate limits by tool name pattern; every pattern that matches a tool applies to it.",
-        combine=by_entry,
-        example='[limits.rate."web.**"]\nmax_calls = 30\nper_seconds = 60',
-    )
-    loop: LoopLimits = section(LoopLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolcrib.engine.occasions import before_child
 from toolcrib.engine.wish import Wish
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.modes import Mode, is_within, mode_of
@@ -42,6 +43,7 @@ class ChildScope:
         parent, runtime = self._parent, self._parent.runtime
         parent.check_running()
         wish = child_wish(parent, self._sent)
+        await before_child(parent, wish.agent.agent_id, "")
         run_id = runtime.ids.new("run")
         run = self._run = _child_run(parent, wish, run_id)
         check_room(parent)
@@ -126,7 +128,8 @@ def _child_run(parent: Run, wish: Wish, run_id: str) -> Run:
     lane = parent.lane if parent.holds is Lane.WRITE else runtime.lanes.of(above.session_id, parent.workspace)
     return type(parent)(
         runtime, origin, parent.ownership, runtime.effective(wish), parent.gate, lane, wish.mode, parent.workspace,
-        place=parent.place, parent=parent, generation=parent.generation + 1, agent=wish.agent,
+        place=parent.place, parent=parent, generation=parent.generation + 1, agent=wish.agent, marks=parent.marks,
+        account=parent.account, guard=runtime.loop_guard(wish),
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from toolcrib.catalog.narrow import reading_form
 from toolcrib.catalog.registry import Checks, Registry, Snapshot
 from toolcrib.catalog.validate import arguments_of, refusal_of
+from toolcrib.engine.account import is_polling, is_untrusted
+from toolcrib.engine.meters import Meters
 from toolcrib.engine.screens import Screen
 from toolcrib.policy.limits import Bucket, Rate
 from toolcrib.policy.modes import Mode, under_mode
@@ -45,6 +47,10 @@ class Slot:
     reading: Ruling | None = None
     """The rules for calls in the tool's read form."""
     mode: Mode = Mode.DEFAULT
+    session_rates: tuple[tuple[str, Rate], ...] = ()
+    guarded: bool = True
+    untrusted: bool = False
+    metered: bool = field(init=False)
     fingerprint: str = field(init=False)
     decision: Decision = field(init=False)
     is_plain: bool = field(init=False)
@@ -55,6 +61,7 @@ class Slot:
         spec = self.tool.spec
         self.decision = under_mode(self.mode, self.ruling.fixed, spec, spec.effect)
         self.is_plain = self.ruling.is_fixed and self.reading is None and self.tool.needs_approval is None
+        self.metered = bool(self.buckets or self.session_rates)
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
         """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""
@@ -104,6 +111,15 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class Rates:
+    """Rate limits by tool name pattern: of each tool, of each agent, of each session."""
+
+    tool: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
+    agent: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
+    session: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """What a run brings to its effective set, besides the tools: policy, hooks, limits."""
 
@@ -111,9 +127,9 @@ class Terms:
     hooks: tuple[Hook, ...]
     default_timeout: float
     max_timeout: float
-    rates: Mapping[str, Rate]
-    buckets: dict[tuple[str, str], Bucket]
-    now: Callable[[], float]
+    rates: Rates = Rates()
+    meters: Meters | None = None
+    agent_id: str = "main"
     judge: Judge | None = None
     situation: Situation = HERE
 
@@ -255,16 +271,19 @@ class EffectiveSet:
             judge=terms.judge,
             reading=terms.policy.ruling(spec, terms.situation, Effect.READ) if spec.read_form is not None else None,
             mode=Mode(terms.situation.mode),
+            session_rates=tuple(_matching(terms.rates.session, spec.name)),
+            guarded=not is_polling(spec),
+            untrusted=is_untrusted(spec),
         )
 
     def _buckets(self, name: str) -> tuple[Bucket, ...]:
-        """Every rate limit whose pattern fits; each tool has its own bucket of each."""
-        terms = self.terms
-        return tuple(
-            terms.buckets.setdefault((pattern, name), Bucket.full(rate, terms.now()))
-            for pattern, rate in terms.rates.items()
-            if compile_pattern(pattern).fullmatch(name)
-        )
+        """Every rate limit whose pattern fits: each tool has its own bucket of each, and each agent."""
+        meters, rates, agent = self.terms.meters, self.terms.rates, self.terms.agent_id
+        if meters is None:
+            return ()
+        own = [meters.bucket("tool", pattern, name, rate) for pattern, rate in _matching(rates.tool, name)]
+        of_agent = [meters.bucket("agent", pattern, agent, rate) for pattern, rate in _matching(rates.agent, name)]
+        return (*own, *of_agent)
 
     def _reads(self, name: str, call: ToolCall) -> bool:
         checks = self.require(name).checks
@@ -280,6 +299,10 @@ class EffectiveSet:
         near = near_names(name, self._tools)
         hint = f"; did you mean {' or '.join(near)}?" if near else f"; this run has {len(self._tools)} tools"
         return f"there is no tool {name[:80]!r} here{hint}"
+
+
+def _matching(rates: Mapping[str, Rate], name: str) -> list[tuple[str, Rate]]:
+    return [(pattern, rate) for pattern, rate in rates.items() if compile_pattern(pattern).fullmatch(name)]
 
 
 def near_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:

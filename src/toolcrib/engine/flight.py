@@ -44,6 +44,8 @@ class Flight:
     ask: Decision | None = None
     parked: Question | None = None
     tries = 1
+    counted = False
+    notice: str | None = None
 
     def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
         self.call = call

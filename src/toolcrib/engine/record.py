@@ -30,7 +30,10 @@ LONG_TEXT = 1 << 18
 _SCALARS = frozenset({int, float, bool, type(None)})
 # Every call asks for these, and reading an enum's member is slow.
 _STARTED, _COMPLETED, _INFO, _READ = str(EventType.TOOL_STARTED), str(EventType.TOOL_COMPLETED), Level.INFO, Effect.READ
-DENIALS = frozenset({Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED})
+DENIALS = frozenset(
+    {Reason.PERMISSION_DENIED, Reason.TOPOLOGY_DENIED, Reason.CONTRACT_DRIFT, Reason.RATE_LIMITED}
+    | {Reason.LOOP_DETECTED}
+)
 
 
 def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Future[int] | None:
@@ -209,6 +212,8 @@ def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> dict[str, Json]
     metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
     if returned.metadata:
         metadata.update({key: run.runtime.redactor.json(value)[0] for key, value in returned.metadata.items()})
+    if flight.notice is not None:
+        metadata["notice"] = flight.notice
     if flight.call.id is not None and flight.call.id != flight.call_id:
         metadata["provider_call_id"] = flight.call.id
     if flight.slot is not None and flight.call.name != flight.slot.tool.spec.name:

@@ -6,14 +6,19 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.engine.account import Account, check_budget, look_at_budget, settle_account, spend
 from toolcrib.engine.attend import Vigil, collect, pending_of, see_through, submit
 from toolcrib.engine.children import ChildScope, Sent
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import WorkLane
+from toolcrib.engine.occasions import before_stop, user_message
+from toolcrib.engine.repetition import PATIENCE, buckets_of
 from toolcrib.engine.turn import take_turn
 from toolcrib.policy.agents import AgentTerms
+from toolcrib.policy.budget import Spending
+from toolcrib.policy.loop import LoopGuard
 from toolcrib.policy.modes import Mode
 from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
 from toolcrib.values.block import SystemBlock
@@ -77,6 +82,12 @@ class Run:
     """How many agents stand between this one and the first of its session."""
     agent: AgentTerms = field(default_factory=AgentTerms)
     children: set[Run] = field(default_factory=set["Run"])
+    account: Account = field(default_factory=lambda: Account(""))
+    guard: LoopGuard | None = None
+    budgeted: bool = False
+    began: float = 0.0
+    spending: Spending = field(default_factory=Spending)
+    stop_refused: bool = False
     flights: set[Flight] = field(default_factory=set[Flight])
     vigils: set[Vigil] = field(default_factory=set[Vigil])
     _ids: dict[str, None] = field(default_factory=dict[str, None])
@@ -174,8 +185,8 @@ class Run:
         if call.id is not None:
             self._remember(call.id)
         root.calls += 1
-        if (limit := self.runtime.max_calls_per_run) and root.calls > limit:
-            raise Refusal(Reason.RATE_LIMITED, f"this run has used all of its {limit} calls; finish with what you have")
+        if root.budgeted:
+            check_budget(root)
 
     def check_running(self) -> None:
         """Nothing starts in a run that was aborted, or inside one."""
@@ -203,15 +214,14 @@ class Run:
             message = f"{name} changed while this run was going on; it can be used again in a new run"
             raise Refusal(Reason.CONTRACT_DRIFT, message, {"was": slot.tool.fingerprint, "is": current.fingerprint})
 
-    def take(self, slot: Slot) -> None:
-        """Spend from every rate limit of the tool, or from none of them."""
-        for bucket in slot.buckets:
-            if wait := bucket.take(self.runtime.clock.monotonic()):
-                for other in slot.buckets[: slot.buckets.index(bucket)]:
-                    other.give_back()
-                allowed = f"{bucket.rate.max_calls} times in {bucket.rate.per_seconds:g} s"
-                message = f"{slot.tool.name} may be called {allowed}; try again in {wait:.1f} s"
-                raise Refusal(Reason.RATE_LIMITED, message, {"retry_after": round(wait, 3)})
+    def take(self, slot: Slot, flight: Flight) -> bool:
+        """Spend from every rate limit, then look for a loop; False when tokens have to be drawn first."""
+        if slot.metered and not self.runtime.meters.take(buckets_of(slot, self)):
+            return False
+        if self.guard is not None and self.guard.stale and slot.guarded:
+            self.guard.check(slot.tool.spec.name, flight.call.arguments, flight.began)
+        flight.counted = True
+        return True
 
     def context(self, permit: Permit) -> ToolContext:
         invocation = permit.invocation
@@ -241,6 +251,26 @@ class Run:
             self.lane.leave(lane)
         else:
             lingering.add_done_callback(lambda _: self.lane.leave(lane))
+
+    # What an agent loop tells a run.
+
+    async def user_message(self, text: str = "") -> None:
+        """A person spoke: hooks hear of it and may refuse it, and the loop guard starts afresh."""
+        await user_message(self, text)
+
+    async def before_stop(self, said: str = "") -> str | None:
+        """Whether the agent may end here; otherwise, once in a run, what a hook wants the model to hear first."""
+        return await before_stop(self, said)
+
+    def spend(self, *, tokens: int = 0, money: float = 0.0) -> None:
+        """Charge what a model used to the root run and the session; once a budget is used up, calls are refused."""
+        spend(self.root, tokens, money)
+
+    def check_budget(self) -> None:
+        """Refusal when nothing more may be started here; for whoever is about to call a model."""
+        root = self.root
+        if root.budgeted:
+            look_at_budget(root)
 
     # What a handler asks of a run, through its context.
 
@@ -320,6 +350,10 @@ class Run:
         for farewell in self.runtime.farewells:
             await farewell(self.origin.run_id)
         kind = EventType.RUN_CANCELLED if self.aborted else EventType.RUN_COMPLETED
+        if self.guard is not None and self.guard.refused >= PATIENCE and not self.aborted:
+            kind, self.end_reason = EventType.RUN_FAILED, "loop_detected"
+        if self.parent is None:
+            settle_account(self)
         draft = self.draft(kind, None, {"end_reason": self.end_reason, "calls": self.calls})
         row = RunClosed(self.origin.run_id, self.end_reason, self.runtime.clock.now())
         try:
@@ -341,7 +375,7 @@ class Run:
             self.runtime, self.origin, self.ownership, self.tools, self.gate, lane, self.mode, self.workspace,
             place=self.place, parent_call=context.call_id, holds=holds, depth=self.depth + 1, parent=self,
             marks=self.marks, flights=self.flights, children=self.children, generation=self.generation,
-            agent=self.agent, vigils=self.vigils,
+            agent=self.agent, vigils=self.vigils, account=self.account,
         )  # fmt: skip
 
     def forget(self, call: ToolCall) -> None:

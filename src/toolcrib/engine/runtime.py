@@ -9,26 +9,30 @@ from typing import TYPE_CHECKING
 
 from toolcrib.catalog.guidance import Prompting
 from toolcrib.catalog.registry import Registry
+from toolcrib.engine.account import Account, load_account
 from toolcrib.engine.bound import Limits
-from toolcrib.engine.effective import EffectiveSet, Judge, Terms
+from toolcrib.engine.effective import EffectiveSet, Judge, Rates, Terms
 from toolcrib.engine.flight import Watch
 from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
+from toolcrib.engine.meters import Meters
 from toolcrib.engine.parking import Parking
 from toolcrib.engine.recover import recover
+from toolcrib.engine.repetition import key_of
 from toolcrib.engine.run import Beginning, Run
 from toolcrib.engine.switchboard import Switchboard
 from toolcrib.engine.wish import Wish, screens_of
 from toolcrib.policy.agents import AgentTerms
-from toolcrib.policy.limits import Bucket, Rate
+from toolcrib.policy.budget import Allowance
+from toolcrib.policy.loop import LoopGuard, LoopLimits
 from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Policy, Situation
-from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Store
+from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Listener, Store
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import NameTable
-from toolcrib.values.spec import ToolSpec
+from toolcrib.values.spec import Exposure, ToolSpec
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -64,14 +68,18 @@ class Runtime:
     """What commands get to see of the environment, in words."""
     portal: BlockingPortal | None = None
     capabilities: frozenset[str] = frozenset()
-    rates: dict[str, Rate] = field(default_factory=dict[str, Rate])
+    listeners: tuple[Listener, ...] = ()
+    rates: Rates = field(default_factory=Rates)
+    run_allowance: Allowance = field(default_factory=Allowance)
+    session_allowance: Allowance = field(default_factory=Allowance)
+    loop: LoopLimits = field(default_factory=LoopLimits)
+    holder: str = "this process"
     default_timeout: float = 120.0
     max_timeout: float = 600.0
     ask_timeout: float = 120.0
     read_limit: int = 32
     agent_limit: int = 4
     max_calls_per_turn: int = 128
-    max_calls_per_run: int = 0
     max_depth: int = 5
     max_children_per_session: int = 8
     plan_tools: tuple[str, ...] = PLAN_TOOLS
@@ -91,11 +99,13 @@ class Runtime:
     gates: dict[str, Gate] = field(default_factory=dict[str, Gate])
     children: dict[str, int] = field(default_factory=dict[str, int])
     """How many child runs each session has open."""
-    buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict[tuple[str, str], Bucket])
+    accounts: dict[str, Account] = field(default_factory=dict[str, Account])
+    meters: Meters = field(init=False)
     _sets: dict[Wish, EffectiveSet] = field(default_factory=dict[Wish, EffectiveSet])
 
     def __post_init__(self) -> None:
         self.watch = Watch(asyncio.get_running_loop())
+        self.meters = Meters(self.store, self.clock, self.holder)
 
     async def open_run(
         self,
@@ -116,6 +126,11 @@ class Runtime:
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
         run.place = place
         run.agent = wish.agent
+        run.account = await self._account(origin.session_id, resumed=resumed)
+        run.marks = run.account.marks
+        run.began = self.clock.monotonic()
+        run.budgeted = bool(self.run_allowance or self.session_allowance)
+        run.guard = self.loop_guard(wish)
         await run.opened(beginning)
         if resumed:
             run.recovered = await recover(run)
@@ -137,19 +152,33 @@ class Runtime:
             del self._sets[next(iter(self._sets))]
         return fresh
 
-    def end_session(self, session_id: str) -> None:
-        """Grants and lanes end with the session."""
+    async def end_session(self, session_id: str) -> None:
+        """Grants, lanes and what was drawn in advance end with the session."""
         self.gates.pop(session_id, None)
+        self.accounts.pop(session_id, None)
         self.lanes.forget(session_id)
+        await self.meters.end_session(session_id)
 
-    def close(self) -> None:
+    def loop_guard(self, wish: Wish) -> LoopGuard | None:
+        """What watches the calls of a model for loops; a person may repeat whatever they like."""
+        return LoopGuard(self.loop, key_of) if self.loop and wish.caller is Exposure.MODEL else None
+
+    async def close(self) -> None:
         self.watch.close()
         if self.parking is not None:
             self.parking.close()
+        await self.meters.close()
 
     def complain(self, problem: str) -> None:
         """Tell whoever runs the loop of something that no caller can be told."""
         asyncio.get_running_loop().call_exception_handler({"message": problem})
+
+    async def _account(self, session_id: str, *, resumed: bool) -> Account:
+        account = self.accounts.get(session_id)
+        if account is None:
+            account = await load_account(self.store, session_id) if resumed else Account(session_id)
+            account = self.accounts.setdefault(session_id, account)
+        return account
 
     def _terms(self, wish: Wish) -> Terms:
         commands = wish.agent.commands
@@ -159,8 +188,8 @@ class Runtime:
             self.default_timeout,
             self.max_timeout,
             self.rates,
-            self.buckets,
-            self.clock.monotonic,
+            self.meters,
+            wish.agent.agent_id,
             self.judge if not commands or self.judge_with is None else self.judge_with(commands),
             Situation(wish.agent.agent_id, wish.role, wish.mode),
         )

@@ -19,6 +19,7 @@ from toolcrib.engine.record import (
     started,
     unrecorded,
 )
+from toolcrib.engine.repetition import draw, saw
 from toolcrib.engine.steadfast import unstoppable
 from toolcrib.ports import Conflict, Question
 from toolcrib.values.call import Permit, ToolCall
@@ -60,8 +61,8 @@ async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
         run.check_alive(call)
         slot = flight.slot = run.tools.require(call.name)
         run.check_contract(slot)
-        if flight.parked is None:
-            run.take(slot)
+        if flight.parked is None and not run.take(slot, flight):
+            await draw(slot, flight, run)
         invocation = slot.invoke(call, flight.call_id)
         if slot.before:
             await watchers.before(slot, invocation, flight, run)
@@ -107,6 +108,8 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
     content = returned.content
     if not is_short(content, run.runtime.bounds):
         content = await bounded(flight, content, run)
+    if flight.counted:
+        saw(flight, returned, content, run)
     result, unit = finished(flight, returned, content, run)
     try:
         record = run.runtime.store.append(unit)

@@ -26,6 +26,7 @@ class _Watching:
     tool: str = "**"
     tag: str | None = None
     timeout: float = 30.0
+    declared: bool = field(default=False, init=False)
     _pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

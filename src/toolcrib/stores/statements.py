@@ -225,3 +225,18 @@ SESSION_GRANTS = (
     " AND sessions.owner = ?)"
 )
 DROP_GRANTS = "DELETE FROM grants WHERE session_id = ?"
+
+READ_POOL = "SELECT tokens, stamp FROM rate_pools WHERE bucket = ?"
+WRITE_POOL = (
+    "INSERT INTO rate_pools (bucket, tokens, stamp, full_at) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (bucket) DO UPDATE SET tokens = excluded.tokens, stamp = excluded.stamp, full_at = excluded.full_at"
+)
+REFUND_POOL = "UPDATE rate_pools SET tokens = tokens + ? WHERE bucket = ?"
+DROP_DEAD_BLOCKS = "DELETE FROM rate_blocks WHERE expires_at <= ? OR drawn_at > ?"
+DROP_BLOCK = "DELETE FROM rate_blocks WHERE bucket = ? AND holder = ?"
+ADD_BLOCK = "INSERT INTO rate_blocks (bucket, holder, amount, drawn_at, expires_at) VALUES (?, ?, ?, ?, ?)"
+DRAWN = "SELECT coalesce(sum(amount), 0) FROM rate_blocks WHERE bucket = ?"
+DROP_FULL_POOLS = (
+    "DELETE FROM rate_pools WHERE full_at <= ?"
+    " AND NOT EXISTS (SELECT 1 FROM rate_blocks WHERE rate_blocks.bucket = rate_pools.bucket)"
+)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby
 
+from toolcrib.policy.limits import Block, Pool, Rate, draw
 from toolcrib.ports import (
     Artifact,
     Clock,
@@ -61,6 +62,8 @@ class MemoryStore(MemoryInbox):
         self._runs: dict[str, RunRow] = {}
         self._watchers: list[tuple[asyncio.AbstractEventLoop, Callable[[int], None]]] = []
         self._artifacts = MemoryArtifacts(self._clock, artifact_bytes)
+        self._pools: dict[str, Pool] = {}
+        self._blocks: dict[tuple[str, str], tuple[int, float]] = {}
         self._closed = False
 
     @property
@@ -185,6 +188,21 @@ class MemoryStore(MemoryInbox):
     async def runs(self, session_id: str) -> Sequence[RunRow]:
         rows = (row for row in self._runs.values() if row.session_id == session_id)
         return sorted(rows, key=lambda row: (row.created_at, row.run_id))
+
+    async def draw(self, bucket: str, rate: Rate, holder: str, wanted: int, now: float) -> Block:
+        self._require_open()
+        self._blocks.pop((bucket, holder), None)
+        self._blocks = {whose: block for whose, block in self._blocks.items() if block[1] > now}
+        drawn = sum(amount for (name, _), (amount, _) in self._blocks.items() if name == bucket)
+        self._pools[bucket], block = draw(rate, self._pools.get(bucket), drawn, wanted, now)
+        if block.amount:
+            self._blocks[bucket, holder] = (block.amount, now + block.lifetime)
+        return block
+
+    async def give_back(self, holder: str, unspent: Mapping[str, int]) -> None:
+        for bucket, tokens in unspent.items():
+            if self._blocks.pop((bucket, holder), None) is not None:
+                self._pools[bucket] = replace(self._pools[bucket], tokens=self._pools[bucket].tokens + tokens)
 
     async def close(self) -> None:
         self._closed = True

@@ -6,17 +6,18 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from toolcrib.policy.grants import Grant
+from toolcrib.policy.limits import Block, Rate
 from toolcrib.ports import Clock, Question, QuestionState, RunRow, SessionRow, Unit, Verification
 from toolcrib.stores import statements as sql
 from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
 from toolcrib.stores.chain import Link, decode, event_of, seal
 from toolcrib.stores.migrations import steps
-from toolcrib.stores.sqlite import erasure, inbox, leases
+from toolcrib.stores.sqlite import erasure, inbox, leases, meters
 from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
@@ -226,6 +227,14 @@ class SqliteStore:
     async def grants(self, ownership: Ownership) -> Sequence[Grant]:
         held = (ownership.session_id, ownership.epoch, ownership.owner)
         return await self._rows(Grant, sql.SESSION_GRANTS, *held)
+
+    async def draw(self, bucket: str, rate: Rate, holder: str, wanted: int, now: float) -> Block:
+        drawn: list[Block] = []
+        await self._do(meters.drawing(bucket, rate, holder, wanted, now, drawn.append))
+        return drawn[-1]
+
+    async def give_back(self, holder: str, unspent: Mapping[str, int]) -> None:
+        await self._do(meters.returning(holder, unspent))
 
     async def close(self) -> None:
         """Commit what is queued and let go of the file."""
