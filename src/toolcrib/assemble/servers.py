@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.registry import Registry
+from toolcrib.executors.tree import descendants
 from toolcrib.ports import Journal, Unit
 from toolcrib.values.event import Draft, Level
 from toolcrib.values.refusal import ConfigError, ToolcribError
@@ -84,4 +85,4 @@ def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
             f"{file} names MCP servers; install what speaks to them: pip install 'toolcrib[mcp]'"
         ) from error
     shelf, log = Shelf(runtime.registry), Log(runtime.store)
-    return McpSource(entries, os.environ, shelf.publish, log.note)
+    return McpSource(entries, os.environ, shelf.publish, log.note, descendants)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 _CONTENT = frozenset({"text", "image", "audio", "resource", "resource_link"})
 _PENDING = 4_096
+_NOISE = 200
 
 
 class Cleaner:
@@ -15,7 +16,18 @@ class Cleaner:
     def __init__(self, note: Callable[[str, str], None]) -> None:
         self.note = note
         self.set_aside: dict[str, str] = {}
+        self._noise = 0
         self._asked: dict[object, str] = {}
+
+    @property
+    def is_worth_reading(self) -> bool:
+        """False once a server has sent so much that is no message that nothing else will come."""
+        return self._noise < _NOISE
+
+    def noise(self, line: str) -> None:
+        """A line that is no message: banners and prints are passed over, up to a point."""
+        self._noise += 1
+        self.note("noise", line)
 
     def sent(self, message: dict[str, Any]) -> None:
         if "id" in message and "method" in message:
@@ -24,6 +36,7 @@ class Cleaner:
                 del self._asked[next(iter(self._asked))]
 
     def received(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._noise = 0
         result = message.get("result")
         method = self._asked.pop(message.get("id"), "") if "method" not in message else ""
         if (found := _object(result)) is not None:

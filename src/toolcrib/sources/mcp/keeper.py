@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, TypeVar, cast
 
 from mcp import Client, MCPError
-from mcp.client.subscriptions import ListenNotSupportedError
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import CONNECTION_CLOSED, Implementation, Tool, ToolListChangedNotification
 
 from toolcrib.sources.mcp.clean import Cleaner
@@ -23,6 +23,7 @@ _FIRST_DELAY, _LAST_DELAY = 0.2, 30.0
 _STEADY_SECONDS = 10.0
 _PAGES = 100
 _HOPELESS = 2
+_DEBOUNCE_SECONDS = 0.1
 _OURSELVES = Implementation(name="toolcrib", version="1")
 
 
@@ -145,19 +146,17 @@ class Keeper:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._connect_timeout):
                 client = await stack.enter_async_context(self._new_client())
+                stack.push_async_callback(_ended, await self._listening(client))
                 await self._list(client)
             self.client, self.state, self.why = client, State.UP, "the connection ended"
             self._failures = 0
             self._settled.set()
             self._note("mcp_server_up", f"{len(self.listed)} tools")
             self._changed(self)
-            listening = asyncio.create_task(self._listen(client))
             try:
                 await self._watch(client)
             finally:
                 self._lost.set()
-                listening.cancel()
-                await asyncio.wait({listening})
 
     def _new_client(self) -> Client:
         transport = self._connect(self.cleaner, self.lost)
@@ -172,6 +171,7 @@ class Keeper:
                 await asyncio.wait({lost, stale}, return_when=asyncio.FIRST_COMPLETED)
                 stale.cancel()
                 if self._stale.is_set() and not self._lost.is_set():
+                    await asyncio.sleep(_DEBOUNCE_SECONDS)  # a storm of changes is one change
                     self._stale.clear()
                     async with asyncio.timeout(self._connect_timeout):
                         await self._list(client)
@@ -179,14 +179,23 @@ class Keeper:
         finally:
             lost.cancel()
 
-    async def _listen(self, client: Client) -> None:
-        """Newer servers tell of changes only to those who asked."""
+    async def _listening(self, client: Client) -> asyncio.Task[None]:
+        """Listen for changes before the tools are listed, so that no change falls between the two."""
+        heard = asyncio.Event()
+        task = asyncio.create_task(self._listen(client, heard))
+        task.add_done_callback(lambda _: heard.set())
+        await heard.wait()
+        return task
+
+    async def _listen(self, client: Client, heard: asyncio.Event) -> None:
+        """Newer servers tell of changes only to those who asked; an older one sends a notification instead."""
         try:
             async with client.listen(tools_list_changed=True) as changes:
+                heard.set()
                 async for _ in changes:
                     self._stale.set()
-        except (ListenNotSupportedError, MCPError, TimeoutError):
-            return  # an older server sends a notification instead
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+            return
 
     async def _receive(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -206,6 +215,11 @@ class Keeper:
 
     def _is_closed(self) -> bool:
         return self.state is State.CLOSED
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def reason_of(error: BaseException) -> str:

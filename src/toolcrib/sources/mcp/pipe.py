@@ -38,6 +38,7 @@ class Spawn:
     env: Mapping[str, str]
     cwd: str | None
     log: Callable[[str], None]
+    descendants: Callable[[int], list[int]]
 
 
 @asynccontextmanager
@@ -66,7 +67,7 @@ async def piped(spawn: Spawn, cleaner: Cleaner, lost: Callable[[], None]) -> Asy
     finally:
         with anyio.CancelScope(shield=True):
             writing.close()
-            await _stop(process)
+            await _stop(process, spawn.descendants)
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
@@ -81,11 +82,13 @@ async def _read(process: asyncio.subprocess.Process, incoming: Incoming, cleaner
     lines = Lines()
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
         async with incoming:
-            while chunk := await stdout.read(_CHUNK):
+            while cleaner.is_worth_reading and (chunk := await stdout.read(_CHUNK)):
                 for line in lines.feed(chunk):
-                    message = parsed(line, cleaner)
-                    if message is not None:
+                    if (message := parsed(line, cleaner)) is not None:
                         await incoming.send(message)
+                if lines.too_long is not None:
+                    await incoming.send(_too_long(lines.too_long))
+                    return
 
 
 async def _write(
@@ -123,48 +126,41 @@ async def _listen(process: asyncio.subprocess.Process, log: Callable[[str], None
 
 
 class Lines:
-    """Lines out of chunks, in time linear in the bytes. A line that is too long is cut to its head and flagged."""
+    """Lines out of chunks, in time linear in the bytes. Of a line that is too long only the head is kept."""
 
     def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
+        self.too_long: bytes | None = None
 
     def feed(self, chunk: bytes) -> Iterable[bytes]:
         *ended, rest = chunk.split(b"\n")
         for part in ended:
             self._add(part)
-            line = b"".join(self._parts)
-            too_long = self._size > self._limit
-            self._parts, self._size = [], 0
-            yield TooLong(line[:_HEAD]) if too_long else line
+            parts, self._parts, self._size = self._parts, [], 0
+            yield parts[0] if len(parts) == 1 else b"".join(parts)
         self._add(rest)
 
     def _add(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size <= self._limit or not self._parts:
-            self._parts.append(part[: self._limit])
-        elif len(self._parts) > 1 or len(self._parts[0]) > _HEAD:
-            self._parts = [b"".join(self._parts)[:_HEAD]]
-
-
-class TooLong(bytes):
-    """The head of a line that was longer than allowed."""
+        self._parts.append(part)
+        if self._size > self._limit:
+            self.too_long = b"".join(self._parts)[:_HEAD]
+            self._parts = [self.too_long]
 
 
 def parsed(line: bytes, cleaner: Cleaner) -> SessionMessage | Exception | None:
     """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
-    if isinstance(line, TooLong):
-        return _too_long(line)
     if not line.strip():
         return None
     try:
         message = orjson.loads(line)
     except ValueError:
-        cleaner.note("noise", line[:200].decode("utf-8", "replace"))
+        cleaner.noise(line[:200].decode("utf-8", "replace"))
         return None
     if not isinstance(message, dict):
-        cleaner.note("noise", line[:200].decode("utf-8", "replace"))
+        cleaner.noise(line[:200].decode("utf-8", "replace"))
         return None
     try:
         cleaned = cleaner.received(cast("dict[str, Any]", message))
@@ -183,19 +179,28 @@ def _too_long(head: bytes) -> SessionMessage | Exception:
     return SessionMessage(jsonrpc_message_adapter.validate_python(error, by_name=False))
 
 
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Close its input, wait a moment, then end everything it started."""
+async def _stop(process: asyncio.subprocess.Process, descendants: Callable[[int], list[int]]) -> None:
+    """Close its input, wait a moment, then end it and everything it started, in whatever group or session."""
     if process.stdin is not None:
         with suppress(ConnectionError, OSError):
             process.stdin.close()
-    for sign in (None, signal.SIGTERM, signal.SIGKILL):
-        if sign is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, sign)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _GRACE)
-        if process.returncode is not None and sign is not None:
-            break
+    family = descendants(process.pid)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), _GRACE)
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is None:
+            family += descendants(process.pid)
+            _signal(os.killpg, process.pid, sign)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _GRACE)
+    _signal(os.killpg, process.pid, signal.SIGKILL)
+    for pid in family:
+        _signal(os.kill, pid, signal.SIGKILL)
     transport = getattr(process, "_transport", None)
     if transport is not None:
-        transport.close()
+        transport.close()  # a survivor may hold the pipes open, and nobody reads them any more
+
+
+def _signal(send: Callable[[int, int], None], pid: int, sign: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        send(pid, sign)

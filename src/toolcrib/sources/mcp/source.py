@@ -33,12 +33,20 @@ _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNA
 class McpSource:
     """Keeps one keeper per server; no server can delay or break another."""
 
-    def __init__(self, entries: Iterable[Entry], environment: Mapping[str, str], publish: Publish, note: Note) -> None:
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        environment: Mapping[str, str],
+        publish: Publish,
+        note: Note,
+        descendants: Callable[[int], list[int]],
+    ) -> None:
         self.entries = {entry.name: entry for entry in entries if not entry.disabled}
         self.set_aside: dict[str, dict[str, str]] = {name: {} for name in self.entries}
         self._environment = environment
         self._publish = publish
         self._note = note
+        self._descendants = descendants
         self.keepers = {name: self._keeper(entry) for name, entry in self.entries.items()}
 
     async def ready(self) -> None:
@@ -75,7 +83,8 @@ class McpSource:
         inherited = {key: self._environment[key] for key in _INHERITED if key in self._environment}
         env = inherited | resolved(entry.env, self._environment, where)
         log = partial(self._note, entry.name, "mcp_server_said")
-        return piped(Spawn((entry.command, *entry.args), env, entry.cwd, log), cleaner, lost)
+        spawn = Spawn((entry.command, *entry.args), env, entry.cwd, log, self._descendants)
+        return piped(spawn, cleaner, lost)
 
     def _changed(self, entry: Entry, keeper: Keeper) -> None:
         """Publish what a server lists now; what cannot be a tool is set aside and said."""
