@@ -90,16 +90,16 @@ FILES = [
         [
             '1: policy.rules[0] names no tool, tags or effect; write tool = "**" for a rule about every tool',
             "6: policy.rules[1].verdct is not a known key; did you mean verdict?",
-            '4: policy.rules[1].verdict is missing: it must be one of "allow", "ask", "deny" (or "preApproved", "ask", '
-            '"blocked")',
+            '4: policy.rules[1].verdict is missing: it must be one of "allow", "notify", "ask", '
+            '"deny" (or "preApproved", "ask", "blocked")',
         ],
     ),
     (
         '[[policy.rules]]\ntool = "rm -rf"\nverdict = "alow"\nbecause = "a\\u001bb"',
         [
             "2: policy.rules[0].tool must be a tool name pattern such as 'notes.read', 'notes.*' or '**', not 'rm -rf'",
-            '3: policy.rules[0].verdict must be one of "allow", "ask", "deny" (or "preApproved", "ask", "blocked"), '
-            "not 'alow'",
+            '3: policy.rules[0].verdict must be one of "allow", "notify", "ask", "deny" (or "preApproved", '
+            '"ask", "blocked"), not \'alow\'',
             "4: policy.rules[0].because must be text without control characters, not 'a\\x1bb'",
         ],
     ),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.config.lines import KeyTooLong, line_numbers
+from toolcrib.config.lines import KeyTooLong, positions
+from toolcrib.config.problems import KeyPath
 
 DOCUMENT = '''\
 # a comment with = and [brackets]
@@ -48,7 +49,7 @@ do = 1
 
 def test_every_statement_is_found_on_its_line():
     tomllib.loads(DOCUMENT)
-    assert line_numbers(DOCUMENT) == {
+    assert lines_of(DOCUMENT) == {
         ("top",): 2,
         ("quoted key",): 3,
         ("literal.key",): 4,
@@ -103,7 +104,7 @@ STATEMENTS = [
 @given(st.lists(st.sampled_from(STATEMENTS), max_size=12))
 def test_every_key_that_the_parser_sees_has_a_line(statements):
     text = "\n".join(statement.format(f"n{index}") for index, statement in enumerate(statements))
-    lines = line_numbers(text)
+    lines = lines_of(text)
     assert _names(tomllib.loads(text)) <= {part for path in lines for part in path}
     assert all(1 <= line <= text.count("\n") + 1 for line in lines.values())
 
@@ -121,4 +122,17 @@ def _names(content: object) -> set[str]:
 @pytest.mark.parametrize("text", ["a." * 16 + "a = 1", "\n[" + "a." * 16 + "a]"])
 def test_a_key_of_very_many_parts_is_refused_before_it_is_parsed(text):
     with pytest.raises(KeyTooLong):
-        line_numbers(text)
+        positions(text)
+
+
+def lines_of(text: str) -> dict[KeyPath, int]:
+    return {path: line for path, (line, _) in positions(text).items()}
+
+
+def test_a_column_counts_from_one_within_its_line():
+    assert positions('a = 1\n  [[rules]]\n  tool = "x"\n') == {
+        ("a",): (1, 1),
+        ("rules",): (2, 3),
+        ("rules", 0): (2, 3),
+        ("rules", 0, "tool"): (3, 3),
+    }

@@ -42,8 +42,10 @@ from toolcrib.values.tool import Tool
 
 if TYPE_CHECKING:
     from toolcrib.assemble.hands import Hands
+    from toolcrib.assemble.rules import RuleBook
     from toolcrib.config import Config
     from toolcrib.config import LoopLimits as GivenLoopLimits
+    from toolcrib.config.policies import Managed
     from toolcrib.engine.redact import Redactor
     from toolcrib.sources.mcp.source import McpSource
 
@@ -76,6 +78,7 @@ class Parts:
     executor: Executor | None = None
     clock: Clock | None = None
     ids: Ids | None = None
+    managed: Managed | None = None
 
 
 class Toolcrib:
@@ -86,6 +89,7 @@ class Toolcrib:
         runtime: Runtime,
         config: Config,
         sessions: Sessions,
+        rules: RuleBook,
         hands: Hands | None = None,
         servers: McpSource | None = None,
     ) -> None:
@@ -94,6 +98,7 @@ class Toolcrib:
         self.sessions = sessions
         self.hands = hands
         self.servers = servers
+        self.rules = rules
 
     @classmethod
     @asynccontextmanager
@@ -112,6 +117,7 @@ class Toolcrib:
         """Open the crib on a home folder; every argument is optional."""
         from toolcrib.assemble.agents import load_agents  # needed when a crib is opened, not when a tool is marked
         from toolcrib.assemble.kits import switchboard_of
+        from toolcrib.assemble.rules import MANAGED, RuleBook, keep_reading
         from toolcrib.assemble.servers import open_servers
         from toolcrib.config import load
 
@@ -126,7 +132,9 @@ class Toolcrib:
             registry = Registry(settings.tools.schema_profile)
             given = list(tools)
             registry.add(gathered(given))
+            rules = RuleBook(settings, parts.managed or MANAGED)
             runtime = build_runtime(settings, store, executor, clock, parts.ids or RandomIds(), registry)
+            runtime.policy = Policy(rules.policies.rules)
             runtime.hooks = tuple(hooks)
             seat_asker(asker, settings, runtime)
             runtime.capabilities = frozenset(capabilities)
@@ -135,18 +143,19 @@ class Toolcrib:
             stack.push_async_callback(sessions.close)
             if settings.store.retention_days:
                 stack.push_async_callback(_ended, asyncio.create_task(keep_tidy(store, clock, settings)))
+            stack.push_async_callback(_ended, asyncio.create_task(keep_reading(partial(rules.refresh, runtime))))
             agents = load_agents(settings, switchboard_of(settings))
             runtime.agents, runtime.switchboard = agents.terms, agents.switched()
             board = runtime.switchboard
             runtime.prompting = with_advice(Prompting(board.toolkits), advice_of(given))
-            hands = open_hands(settings, runtime)
+            hands = open_hands(settings, runtime, rules)
             if hands is not None:
                 stack.push_async_callback(hands.close)
             board.check(registry.snapshot)
             servers = open_servers(settings, runtime)
             if servers is not None:
                 stack.push_async_callback(servers.close)
-            yield cls(runtime, settings, sessions, hands, servers)
+            yield cls(runtime, settings, sessions, rules, hands, servers)
 
     @classmethod
     @contextmanager
@@ -228,7 +237,7 @@ def build_runtime(
     return Runtime(
         store=store,
         registry=registry,
-        policy=Policy(settings.policy.rules),
+        policy=Policy(),
         executor=executor,
         clock=clock,
         ids=ids,
@@ -263,18 +272,18 @@ def loop_limits(given: GivenLoopLimits) -> LoopLimits:
     )
 
 
-def open_hands(settings: Config, runtime: Runtime) -> Hands | None:
+def open_hands(settings: Config, runtime: Runtime, rules: RuleBook) -> Hands | None:
     """The toolsets of Toolcrib's own, when the configuration wants any."""
     from toolcrib.assemble.kits import mounted_toolsets
 
     names = mounted_toolsets(settings, runtime.switchboard)
     if not names:
         return None
-    from toolcrib.assemble.hands import Hands, judge_for  # a crib without them need not load them
+    from toolcrib.assemble.hands import Hands  # a crib without them need not load them
     from toolcrib.executors.environment import command_environment
 
     hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
-    runtime.judge, runtime.judge_with = judge_for(settings), partial(judge_for, settings)
+    runtime.judge, runtime.judge_with = rules.judge(), rules.judge
     runtime.environment = ", ".join(sorted(command_environment(os.environ, settings.tools.env_allowlist)))
     runtime.ground = hands.place_below
     runtime.farewells.append(hands.end_run)

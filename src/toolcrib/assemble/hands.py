@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.assemble.kits import mounted_toolsets, switchboard_of
 from toolcrib.catalog.registry import stamped
 from toolcrib.catalog.toolset import Toolset
-from toolcrib.engine.effective import Judge
 from toolcrib.executors.environment import command_environment
 from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
-from toolcrib.policy.commands import CommandRule, CommandRules, decide_commands
 from toolcrib.ports import Artifact, Artifacts
 from toolcrib.toolsets import Services
 from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool
@@ -195,11 +193,6 @@ class NothingKept:
 
     async def clean(self, *, before: float, keep_bytes: int | None) -> int:
         return 0
-
-
-def judge_for(settings: Config, further: tuple[CommandRule, ...] = ()) -> Judge:
-    """What the operator's command rules, and those of an agent's definition, say about the targets of a call."""
-    return partial(decide_commands, CommandRules((*settings.policy.commands, *further)))
 
 
 def _with_rest(chunks: Iterable[bytes], finish: Callable[[], str]) -> Iterable[bytes]:

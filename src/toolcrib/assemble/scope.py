@@ -10,6 +10,7 @@ from toolcrib.engine.sessions import Held
 from toolcrib.engine.wish import Wish
 from toolcrib.policy.modes import Mode
 from toolcrib.values.context import Document
+from toolcrib.values.event import EventType, Level
 from toolcrib.values.identity import Origin
 from toolcrib.values.refusal import ToolcribError
 from toolcrib.values.spec import Exposure
@@ -40,6 +41,7 @@ class RunScope:
         agent_id = wish.agent.agent_id
         if crib.servers is not None:
             await crib.servers.ready()
+        crib.rules.refresh(runtime)
         held = await crib.sessions.enter(self._session_id, agent_id)
         try:
             beginning = await self._beginning(held)
@@ -52,6 +54,8 @@ class RunScope:
         except BaseException:
             await self._leave()
             raise
+        if (trouble := crib.rules.trouble()) is not None:
+            self._run.note(EventType.NOTE, None, trouble, Level.ERROR)
         return self._run
 
     async def __aexit__(self, *_: object) -> None:

@@ -9,7 +9,7 @@ from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.kits import switchboard_of
 from toolcrib.assemble.opening import opening_mode
 from toolcrib.catalog.registry import Registry
-from toolcrib.cli.listing import Entry, entry_json
+from toolcrib.cli.listing import Entry, entry_json, policy_of
 from toolcrib.config import Config
 from toolcrib.engine.effective import EffectiveSet, Terms, near_names
 from toolcrib.engine.wish import Wish, screens_of
@@ -33,7 +33,7 @@ def entries(config: Config, tools: Iterable[Tool], agent: str | None, mode: str 
     """Every tool by name, whether it is in or out: for this agent's model, or for a person where no agent is named."""
     registry = Registry(config.tools.schema_profile)
     snapshot = registry.add(tools)
-    policy = Policy(config.policy.rules)
+    policy = policy_of(config)
     limits = config.tools
     agents = load_agents(config, switchboard_of(config))
     board = agents.switched()

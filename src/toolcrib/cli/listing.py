@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import toolcrib
+from toolcrib.config.policies import read_policies
 from toolcrib.policy.rules import Policy
 from toolcrib.policy.verdict import Decision
 from toolcrib.values.json import Json
@@ -37,9 +39,14 @@ def shipped(config: Config) -> list[Entry] | None:
     facts: dict[str, list[dict[str, Any]]] = json.loads(FACTS.read_text())
     if not facts.keys() >= set(config.toolsets):
         return None
-    policy = Policy(config.policy.rules)
+    policy = policy_of(config)
     specs = [_spec(fact) for name in config.toolsets for fact in facts[name]]
     return [Entry(spec, policy.decide(spec), None) for spec in sorted(specs, key=lambda spec: spec.name)]
+
+
+def policy_of(config: Config) -> Policy:
+    """The rules in force, those of broken files included, which deny."""
+    return Policy(read_policies(config, os.environ).rules)
 
 
 def facts_of(toolsets: Iterable[tuple[str, Iterable[ToolSpec]]]) -> str:

@@ -18,18 +18,27 @@ _POSITION = r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed file that knows on which line each key stands."""
+    """A parsed file that knows where each key stands."""
 
     path: Path
     content: Mapping[str, object]
-    lines: Mapping[KeyPath, int]
+    positions: Mapping[KeyPath, tuple[int, int]]
 
     def locate(self, key: KeyPath) -> str:
         """`file:line` of a key, or of the nearest table around it."""
+        found = self._position(key)
+        return str(self.path) if found is None else f"{self.path}:{found[0]}"
+
+    def locate_exactly(self, key: KeyPath) -> str:
+        """`file:line:column` of a key, or of the nearest table around it."""
+        found = self._position(key)
+        return str(self.path) if found is None else f"{self.path}:{found[0]}:{found[1]}"
+
+    def _position(self, key: KeyPath) -> tuple[int, int] | None:
         for length in range(len(key), 0, -1):
-            if line := self.lines.get(key[:length]):
-                return f"{self.path}:{line}"
-        return str(self.path)
+            if found := self.positions.get(key[:length]):
+                return found
+        return None
 
 
 def read_document(path: Path) -> Document | None:
@@ -43,8 +52,8 @@ def read_document(path: Path) -> Document | None:
         raise _refused(path, f"is not UTF-8 (byte {error.start})") from None
     if not text.strip():
         raise _refused(path, "is empty: remove it to have the defaults, or write at least a comment into it")
-    lines = _lines(path, text)
-    return Document(path, _parse(path, text), lines)
+    positions = _positions(path, text)
+    return Document(path, _parse(path, text), positions)
 
 
 def _read(path: Path) -> bytes | None:
@@ -80,11 +89,11 @@ def _read_once(path: Path) -> tuple[bytes, bool]:
     return body, (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
 
 
-def _lines(path: Path, text: str) -> Mapping[KeyPath, int]:
-    from toolcrib.config.lines import MAX_PARTS, KeyTooLong, line_numbers  # as tomllib: only where there is a file
+def _positions(path: Path, text: str) -> Mapping[KeyPath, tuple[int, int]]:
+    from toolcrib.config.lines import MAX_PARTS, KeyTooLong, positions  # as tomllib: only where there is a file
 
     try:
-        return line_numbers(text)
+        return positions(text)
     except KeyTooLong as error:
         message = f"has a key of more than {MAX_PARTS} parts"
         raise InvalidConfig([Problem(f"{path}:{error.line}", "", message)]) from None

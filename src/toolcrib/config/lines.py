@@ -1,4 +1,4 @@
-"""On which line each key of a TOML document stands. tomllib does not tell, and an error message should."""
+"""On which line and column each key of a TOML document stands. tomllib does not tell, and an error message should."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import NamedTuple
 from toolcrib.config.problems import KeyPath
 
 MAX_PARTS = 16
+Position = tuple[int, int]
+"""Line and column, both from 1."""
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
 _DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _STATEMENT = re.compile(
@@ -45,15 +47,16 @@ class Statement(NamedTuple):
         return self.value == self.end
 
 
-def line_numbers(text: str) -> dict[KeyPath, int]:
-    """The line of every table header and of every key that begins a statement, up to the first that is not TOML."""
-    found: dict[KeyPath, int] = {}
+def positions(text: str) -> dict[KeyPath, Position]:
+    """Where every table header and every key that begins a statement stands, up to the first that is not TOML."""
+    found: dict[KeyPath, Position] = {}
     line, counted = 1, 0
     for statement in statements(text):
         line, counted = line + text.count("\n", counted, statement.begin), statement.begin
         if len(statement.path) - len(statement.table) > MAX_PARTS:
             raise KeyTooLong(line)
-        _note(found, statement.path, len(statement.table), line)
+        here = (line, statement.begin - text.rfind("\n", 0, statement.begin))
+        _note(found, statement.path, len(statement.table), here)
     return found
 
 
@@ -88,9 +91,9 @@ def _entered(name: KeyPath, bracket: str, arrays: dict[KeyPath, int]) -> KeyPath
     return path
 
 
-def _note(found: dict[KeyPath, int], path: KeyPath, known: int, line: int) -> None:
+def _note(found: dict[KeyPath, Position], path: KeyPath, known: int, here: Position) -> None:
     for length in range(known + 1, len(path) + 1):
-        found.setdefault(path[:length], line)
+        found.setdefault(path[:length], here)
 
 
 def _parts(dotted: str) -> KeyPath:

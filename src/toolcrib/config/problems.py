@@ -20,8 +20,9 @@ Mistake = tuple[KeyPath, str]
 
 
 class Level(StrEnum):
-    """Who gave a value. User and override are the operator's; a project may only narrow."""
+    """Who gave a value. All but the project are the operator's; a project may only narrow."""
 
+    MANAGED = "managed"
     USER = "user"
     PROJECT = "project"
     OVERRIDE = "override"

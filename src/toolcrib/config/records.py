@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolcrib.config.keys import Key
-from toolcrib.config.kinds import Kind, T, choice, file_path, flag, integer, items, number, text, unordered, worded
+from toolcrib.config.kinds import Kind, T, choice, file_path, flag, integer, items, number, text, worded
 from toolcrib.config.narrowing import Narrowing, Widens, fewer, never
 from toolcrib.config.problems import At, Invalid, KeyPath, Level, Mistake, kind_with_article, not_known, show_key
 from toolcrib.policy.limits import Rate
@@ -20,14 +20,19 @@ from toolcrib.policy.verdict import Verdict, verdict_of
 from toolcrib.values.json import Json
 from toolcrib.values.name import check_name
 from toolcrib.values.refusal import ConfigError
-from toolcrib.values.spec import Effect
 
 if TYPE_CHECKING:
     from toolcrib.policy.commands import CommandRule
 
 R = TypeVar("R", Rule, "CommandRule")
 REQUIRED: Any = object()  # the default of a key that has none
-_LAYERS = {Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT, Level.OVERRIDE: Layer.USER}
+NOWHERE: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+LAYERS = {
+    Level.MANAGED: Layer.MANAGED,
+    Level.USER: Layer.USER,
+    Level.PROJECT: Layer.PROJECT,
+    Level.OVERRIDE: Layer.USER,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,13 @@ class SubApp:
     place: str = field(default="", compare=False)
 
 
-def record(keys: Mapping[str, Key[Any]], make: Callable[..., T]) -> Kind[T]:
-    """A table with its own declared keys, made into a value by `make(at, **values)`."""
+def record(
+    keys: Mapping[str, Key[Any]], make: Callable[..., T], take: Mapping[str, Callable[[T], Any]] = NOWHERE
+) -> Kind[T]:
+    """A table with its own declared keys, made into a value by `make(at, **values)`.
+
+    `take` says where the value keeps what is not an attribute by the key's own name.
+    """
     expected = f"a table of {', '.join(keys)}"
 
     def read(value: object, at: At) -> T:
@@ -59,7 +69,7 @@ def record(keys: Mapping[str, Key[Any]], make: Callable[..., T]) -> Kind[T]:
         return make(at, **values)
 
     def plain(value: T) -> Json:
-        held = {name: getattr(value, name) for name in keys}
+        held = {name: take[name](value) if name in take else getattr(value, name) for name in keys}
         return {name: key.kind.plain(held[name]) for name, key in keys.items() if held[name] != key.default}
 
     return Kind(expected, read, plain, keys)
@@ -78,25 +88,9 @@ def _member(name: str, key: Key[Any], entries: Mapping[object, object], at: At) 
     return key.default
 
 
-def _entry(kind: Kind[T], default: T, doc: str, unit: str = "") -> Key[T]:
+def entry(kind: Kind[T], default: T, doc: str, unit: str = "") -> Key[T]:
     """A key inside an entry: narrowed with the entry, not by itself."""
     return Key(kind, default, never(), doc, unit)
-
-
-def _rule(
-    at: At,
-    *,
-    tool: str,
-    tags: frozenset[str],
-    effect: Effect | None,
-    verdict: Verdict,
-    because: str,
-    deny_message: str,
-) -> Rule:
-    if not (tool or tags or effect):
-        raise at.mistaken('names no tool, tags or effect; write tool = "**" for a rule about every tool')
-    layer, place = _LAYERS[at.level], f"{at.place} {show_key(at.path)}"
-    return Rule(verdict, tool or "**", tags, effect, because, deny_message, layer, place)
 
 
 class MountAccess(StrEnum):
@@ -129,11 +123,16 @@ def _command_rule(
 ) -> CommandRule:
     from toolcrib.policy.commands import CommandRule  # its tables are read only where a rule needs them
 
-    layer, place = _LAYERS[at.level], f"{at.place} {show_key(at.path)}"
+    layer, place = LAYERS[at.level], place_of(at)
     try:
         return CommandRule(verdict, pattern, flags, because, deny_message, match, not_match, layer, place)
     except ConfigError as error:
         raise at.mistaken(str(error)) from error
+
+
+def place_of(at: At) -> str:
+    """Where a rule stands, as decisions cite it: in a file of rules the line says it all."""
+    return f"{at.place} {show_key(at.path)}" if at.path[0] == "policy" else at.place
 
 
 def _rate(at: At, *, max_calls: int, per_seconds: float) -> Rate:
@@ -150,61 +149,44 @@ def _pattern(written: str) -> str:
 
 
 TOOL_PATTERN = worded("a tool name pattern such as 'notes.read', 'notes.*' or '**'", _pattern, str)
-_VERDICT = worded(
+VERDICT = worded(
     'one of "allow", "ask", "deny" (or "preApproved", "ask", "blocked")',
     verdict_of,
     lambda verdict: verdict.name.lower(),
 )
-_SENTENCE = text("text without control characters", r"[^\x00-\x08\x0b-\x1f\x7f-\x9f]*")
-_TAG = text("a tag of letters, digits, '_', '-', '.' and ':'", r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
-
-RULE = record(
-    {
-        "tool": _entry(
-            TOOL_PATTERN,
-            "",
-            "Name pattern of the tools it is about; `*` stays inside one dotted part, `**` does not.",
-        ),
-        "tags": _entry(unordered(items(_TAG)), frozenset[str](), "Tags that a tool must all have."),
-        "effect": _entry(choice(Effect), None, "Effect that a tool must have."),
-        "verdict": _entry(_VERDICT, REQUIRED, "What the rule says."),
-        "because": _entry(_SENTENCE, "", "Reason, for people and records."),
-        "deny_message": _entry(_SENTENCE, "", "What the model is told when the call is refused."),
-    },
-    _rule,
-)
-_WORDS = text("text without control characters", r"[^\x00-\x08\x0a-\x1f\x7f-\x9f]+")
+SENTENCE = text("text without control characters", r"[^\x00-\x08\x0b-\x1f\x7f-\x9f]*")
+WORDS = text("text without control characters", r"[^\x00-\x08\x0a-\x1f\x7f-\x9f]+")
 COMMAND_RULE = record(
     {
-        "pattern": _entry(_WORDS, REQUIRED, "Words that the command begins with, such as `git status`."),
-        "verdict": _entry(_VERDICT, REQUIRED, "What the rule says."),
-        "flags": _entry(items(_WORDS), (), "Further flags that are harmless: `--json`, or `--out=` with a value."),
-        "because": _entry(_SENTENCE, "", "Reason, for people and records."),
-        "deny_message": _entry(_SENTENCE, "", "What the model is told when the call is refused."),
-        "match": _entry(items(_WORDS), (), "Commands that the rule must cover; checked when it is read."),
-        "not_match": _entry(items(_WORDS), (), "Commands that it must not cover; checked when it is read."),
+        "pattern": entry(WORDS, REQUIRED, "Words that the command begins with, such as `git status`."),
+        "verdict": entry(VERDICT, REQUIRED, "What the rule says."),
+        "flags": entry(items(WORDS), (), "Further flags that are harmless: `--json`, or `--out=` with a value."),
+        "because": entry(SENTENCE, "", "Reason, for people and records."),
+        "deny_message": entry(SENTENCE, "", "What the model is told when the call is refused."),
+        "match": entry(items(WORDS), (), "Commands that the rule must cover; checked when it is read."),
+        "not_match": entry(items(WORDS), (), "Commands that it must not cover; checked when it is read."),
     },
     _command_rule,
 )
 MOUNT = record(
     {
-        "path": _entry(file_path(), REQUIRED, "The folder."),
-        "access": _entry(choice(MountAccess), MountAccess.READ, "Whether it may be written to."),
+        "path": entry(file_path(), REQUIRED, "The folder."),
+        "access": entry(choice(MountAccess), MountAccess.READ, "Whether it may be written to."),
     },
     _mount,
 )
 RATE = record(
     {
-        "max_calls": _entry(integer(1, 10**9), REQUIRED, "Calls in one burst.", "calls"),
-        "per_seconds": _entry(number(0.001, 31_536_000), REQUIRED, "Time in which the burst is refilled.", "s"),
+        "max_calls": entry(integer(1, 10**9), REQUIRED, "Calls in one burst.", "calls"),
+        "per_seconds": entry(number(0.001, 31_536_000), REQUIRED, "Time in which the burst is refilled.", "s"),
     },
     _rate,
 )
 _AGENT = text("the name of an agent", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 SUB_APP = record(
     {
-        "tool_names": _entry(items(worded("a tool name", check_name, str)), REQUIRED, "Names of the tools."),
-        "agents": _entry(items(_AGENT), (), "Agents that get them; without any, `main`."),
+        "tool_names": entry(items(worded("a tool name", check_name, str)), REQUIRED, "Names of the tools."),
+        "agents": entry(items(_AGENT), (), "Agents that get them; without any, `main`."),
     },
     _sub_app,
 )

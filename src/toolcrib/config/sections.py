@@ -17,12 +17,12 @@ from toolcrib.config.narrowing import by_entry, fewer, lower, more, never, stric
 from toolcrib.config.records import (
     COMMAND_RULE,
     MOUNT,
-    RULE,
     STRICTER_COMMANDS,
     STRICTER_RULES,
     TOOL_PATTERN,
     MountEntry,
 )
+from toolcrib.config.rules import RULE
 from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Rule
 from toolcrib.values.durability import Durability
@@ -144,7 +144,7 @@ class PolicySettings:
         items(RULE),
         (),
         STRICTER_RULES,
-        "Rules by tool name pattern, tags and effect; every layer adds its own.",
+        "Rules about tools and what they touch; every layer adds its own.",
         combine=together,
         example='[[policy.rules]]\ntool = "notes.*"\neffect = "write"\nverdict = "allow"\nbecause = "my own notes"',
     )
