@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from toolcrib.config.kinds import Kind, T, choice, items, text, unordered, worded
@@ -10,7 +10,7 @@ from toolcrib.config.problems import At, Invalid, Mistake, kind_with_article
 from toolcrib.config.records import LAYERS, REQUIRED, SENTENCE, TOOL_PATTERN, WORDS, entry, place_of, record
 from toolcrib.policy.examples import Example
 from toolcrib.policy.predicates import Operation, Predicate
-from toolcrib.policy.rules import Facts, Rule
+from toolcrib.policy.rules import ANYWHERE, Facts, Rule
 from toolcrib.policy.shipped import RUN_MARKS
 from toolcrib.policy.touching import Touching
 from toolcrib.policy.verdict import Verdict, verdict_of
@@ -101,6 +101,7 @@ def _rule(at: At, **said: Any) -> Rule:
         raise at.mistaken('names no tool, tags or effect; write tool = "**" for a rule about every tool')
     tools: tuple[str, ...] = said["tool"]
     verdict, notice = said["verdict"]
+    facts = Facts(**{name: said[name] for name in _FACTS})
     try:
         return Rule(
             verdict,
@@ -111,7 +112,7 @@ def _rule(at: At, **said: Any) -> Rule:
             said["deny_message"],
             LAYERS[at.level],
             place_of(at),
-            Facts(**{name: said[name] for name in _FACTS}),
+            ANYWHERE if facts == ANYWHERE else facts,
             Touching(**{attribute: said[name] for name, attribute in _TARGETS.items()}),
             said["arguments"],
             said["run_marks"],
@@ -173,10 +174,6 @@ def _of(part: str, attribute: str) -> Callable[[Rule], Any]:
     return lambda rule: getattr(getattr(rule, part), attribute)
 
 
-def _written_tools(rule: Rule) -> Sequence[str]:
-    return () if rule.names == ("**",) else rule.names
-
-
 RULE = record(
     {
         "tool": entry(
@@ -213,7 +210,7 @@ RULE = record(
     },
     _rule,
     {
-        "tool": _written_tools,
+        "tool": lambda rule: rule.names,
         "verdict": lambda rule: (rule.verdict, bool(rule.notice)),
         **{name: _of("facts", name) for name in _FACTS},
         **{name: _of("touching", attribute) for name, attribute in _TARGETS.items()},
