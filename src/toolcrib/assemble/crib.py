@@ -134,7 +134,7 @@ class Toolcrib:
             registry.add(gathered(given))
             rules = RuleBook(settings, parts.managed or MANAGED)
             runtime = build_runtime(settings, store, executor, clock, parts.ids or RandomIds(), registry)
-            runtime.policy = Policy(rules.policies.rules)
+            runtime.policy = rules.policy()
             runtime.hooks = tuple(hooks)
             seat_asker(asker, settings, runtime)
             runtime.capabilities = frozenset(capabilities)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.config.policies import MANAGED, Managed, Policies, read_policies, state_of
-from toolcrib.policy.rules import Policy
+from toolcrib.policy.rules import Policy, Rule
 from toolcrib.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -29,10 +29,15 @@ class RuleBook:
 
     settings: Config
     managed: Managed = MANAGED
+    further: tuple[Rule, ...] = ()
+    """Rules that come from elsewhere, such as from agents' definitions; each says whose it is (`facts.agent`)."""
     policies: Policies = field(init=False)
 
     def __post_init__(self) -> None:
         self.policies = read_policies(self.settings, os.environ, self.managed)
+
+    def policy(self, generation: int = 0) -> Policy:
+        return Policy((*self.policies.rules, *self.further), generation)
 
     def judge(self, further: tuple[CommandRule, ...] = ()) -> Judge:
         """What the rules about commands, and those of an agent's definition, say about the targets of a call."""
@@ -45,7 +50,7 @@ class RuleBook:
         if state_of(self.settings, self.managed) == self.policies.state:
             return
         self.policies = read_policies(self.settings, os.environ, self.managed)
-        runtime.policy = Policy(self.policies.rules, runtime.policy.generation + 1)
+        runtime.policy = self.policy(runtime.policy.generation + 1)
         if runtime.judge is not None:
             runtime.judge = self.judge()
 
