@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-from toolcrib.config.lines import Statement, line_numbers, statements
+from toolcrib.config.lines import Statement, positions, statements
 from toolcrib.config.problems import InvalidConfig, KeyPath, Problem, show_key
 from toolcrib.config.rendering import toml, toml_key
 from toolcrib.values.refusal import ConfigError
@@ -30,7 +30,7 @@ def set_switch(path: Path, agent: str, name: str, value: bool, check: Callable[[
         before = path.read_bytes() if path.exists() else b""
         text = before.decode("utf-8")
         after = with_switch(text.replace("\r\n", "\n"), agent, name, value)
-        line = line_numbers(after.removeprefix("\ufeff"))[TABLE, agent, name]
+        line, _ = positions(after.removeprefix("\ufeff"))[TABLE, agent, name]
         if "\r\n" in text:
             after = after.replace("\n", "\r\n")
         if after == text:
