@@ -1,6 +1,7 @@
 """Modes as arithmetic on decisions: what each makes of a call, and which is nowhere looser than which."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from toolcrib.policy.commands.command import Command, CommandTarget, Whence
 from toolcrib.policy.modes import Mode, is_within, mode_of, unasked, under_mode
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.refusal import ConfigError
-from toolcrib.values.spec import Effect, ToolSpec
+from toolcrib.values.spec import Effect, ToolSpec, ToolType
 from toolcrib.values.target import Target, TargetKind
 
 ALLOW, ASK, DENY = Verdict
@@ -45,6 +46,12 @@ EDITS = [
     ("a host", spec("filesystem"), (path(), HOST), ASK),
     ("no target at all", spec("filesystem"), (), ASK),
     ("a write that is not about files", spec(), (path(),), ASK),
+    (
+        "a tool of a server that says it writes files",
+        replace(spec("filesystem"), tool_type=ToolType.MCP),
+        (path(),),
+        ASK,
+    ),
 ]
 
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from toolcrib.engine.attend import call_of, collect
 from toolcrib.engine.parking import fresh
 from toolcrib.engine.settle import settle, skip
+from toolcrib.policy.modes import Mode, is_within
+from toolcrib.policy.roles import CHILDREN
 from toolcrib.ports import Question, QuestionState
+from toolcrib.values.call import ToolCall
 from toolcrib.values.event import TERMINAL, Event, EventType
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
@@ -30,6 +33,10 @@ class Survey:
     started: dict[str, Event] = field(default_factory=dict[str, Event])
     asked: dict[str, Mapping[str, Json]] = field(default_factory=dict[str, Mapping[str, Json]])
     turns: dict[str, int] = field(default_factory=dict[str, int])
+    makers: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """The run in which each call was asked for."""
+    runs: dict[str, Event] = field(default_factory=dict[str, Event])
+    """How each run began."""
     ended: set[str] = field(default_factory=set[str])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
 
@@ -43,7 +50,9 @@ async def recover(run: Run) -> tuple[ToolResult, ...]:
     results: list[ToolResult] = []
     for call_id, event in survey.started.items():
         survey.asked.pop(call_id, None)
-        results.append(await _started_call(event, run))
+        if (result := await _started_call(event, survey, run)) is None:
+            continue
+        results.append(result)
         await _over(survey.questions.pop(call_id, None), run)
     results += await _asked_calls(survey, run)
     for question in survey.questions.values():
@@ -70,8 +79,11 @@ async def _survey(run: Run) -> Survey:
 
 def _sort(page: Sequence[Event], survey: Survey) -> None:
     for event in page:
-        if event.type == EventType.TOOL_STARTED and event.call_id:
+        if event.type == EventType.RUN_STARTED and event.run_id:
+            survey.runs[event.run_id] = event
+        elif event.type == EventType.TOOL_STARTED and event.call_id:
             survey.started[event.call_id] = event
+            survey.makers[event.call_id] = event.run_id
         elif event.type in TERMINAL and event.call_id:
             survey.ended.add(event.call_id)
             survey.started.pop(event.call_id, None)
@@ -82,13 +94,14 @@ def _sort(page: Sequence[Event], survey: Survey) -> None:
                 if isinstance(call, Mapping) and isinstance(call.get("id"), str):
                     survey.asked[str(call["id"])] = call
                     survey.turns[str(call["id"])] = event.seq
+                    survey.makers[str(call["id"])] = event.run_id
 
 
-async def _started_call(event: Event, run: Run) -> ToolResult:
+async def _started_call(event: Event, survey: Survey, run: Run) -> ToolResult | None:
     payload = event.payload or {}
     call = call_of(event.call_id, payload)
     if payload.get("effect") == "read" and not payload.get("redacted") and event.payload is not None:
-        return await settle(call, run)
+        return await _again(call, survey, run)
     message = (
         f"{call.name} had started when the process ended; whether it took effect is unknown, and it was not repeated"
     )
@@ -109,8 +122,8 @@ async def _asked_calls(survey: Survey, run: Run) -> list[ToolResult]:
         elif turn in stopped:
             message = f"not started: the earlier call of {stopped[turn]} waits for a person or was denied; call again"
             results.append(await skip(call_of(call_id, kept), run, Refusal(Reason.SKIPPED, message)))
-        else:
-            results.append(await _asked_call(call_id, kept, run))
+        elif (result := await _asked_call(call_id, kept, survey, run)) is not None:
+            results.append(result)
     return results
 
 
@@ -121,10 +134,27 @@ def _stops(result: ToolResult | None, question: Question, run: Run) -> bool:
     return not result.ok and run.tools.lane(call) is Lane.WRITE and "internal" not in question.request.tags
 
 
-async def _asked_call(call_id: str, kept: Mapping[str, Json], run: Run) -> ToolResult:
+async def _again(call: ToolCall, survey: Survey, run: Run) -> ToolResult | None:
+    """Settle a call in this run, if that is who asked for it and no looser than when it was asked for.
+
+    None leaves the call of another agent, or of a person, to whoever it was when they are back.
+    """
+    began = survey.runs.get(survey.makers.get(call.id or "") or "")
+    made: Mapping[str, Json] = {} if began is None or began.payload is None else began.payload
+    role, mode = str(made.get("role")), str(made.get("mode"))
+    if role not in CHILDREN and mode in set(Mode) and began is not None:
+        if (began.agent_id, made.get("caller", "model")) != (run.origin.agent_id, run.caller_word):
+            return None
+        if is_within(run.mode, Mode(mode)):
+            return await settle(call, run)
+    message = f"{call.name} was asked for in a run that is over, and is not made up for in this one; call again"
+    return await skip(call, run, Refusal(Reason.INTERRUPTED, message))
+
+
+async def _asked_call(call_id: str, kept: Mapping[str, Json], survey: Survey, run: Run) -> ToolResult | None:
     call = call_of(call_id, kept)
     if not kept.get("redacted"):
-        return await settle(call, run)
+        return await _again(call, survey, run)
     message = (
         f"{call.name} had not started when the process ended; secrets in its arguments are not kept, so call again"
     )

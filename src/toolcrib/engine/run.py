@@ -30,7 +30,7 @@ from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.permission import Pending
 from toolcrib.values.refusal import Reason, Refusal, ToolcribError
 from toolcrib.values.result import ToolResult
-from toolcrib.values.spec import NOTHING, Effect, Lane
+from toolcrib.values.spec import NOTHING, Effect, Exposure, Lane
 
 if TYPE_CHECKING:
     import asyncio
@@ -78,6 +78,7 @@ class Run:
     calls: int = 0
     marks: set[str] = field(default_factory=set[str])
     """What this run has done that rules may ask about: `read_sensitive`, `read_untrusted`."""
+    caller: Exposure = Exposure.MODEL
     generation: int = 0
     """How many agents stand between this one and the first of its session."""
     agent: AgentTerms = field(default_factory=AgentTerms)
@@ -311,6 +312,10 @@ class Run:
             run = run.parent
         return run
 
+    @property
+    def caller_word(self) -> str:
+        return "model" if self.caller is Exposure.MODEL else "person"
+
     def draft(
         self, kind: str, call_id: str | None, payload: JsonObject, level: Level = Level.INFO, node_id: str | None = None
     ) -> Draft:
@@ -333,6 +338,7 @@ class Run:
         payload: JsonObject = {
             "mode": self.mode,
             "role": origin.role,
+            **({} if self.caller is Exposure.MODEL else {"caller": self.caller_word}),
             "tools": len(self.tools),
             "out": len(self.tools.out),
             **({} if beginning is None else beginning.remarks),

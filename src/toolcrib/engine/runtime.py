@@ -125,7 +125,7 @@ class Runtime:
         lane = self.lanes.of(origin.session_id, workspace)
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
         run.place = place
-        run.agent = wish.agent
+        run.agent, run.caller = wish.agent, wish.caller
         run.account = await self._account(origin.session_id, resumed=resumed)
         run.marks = run.account.marks
         run.began = self.clock.monotonic()

@@ -8,7 +8,7 @@ from enum import StrEnum
 from toolcrib.policy.layers import SHIPPED, Layer
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.refusal import ConfigError
-from toolcrib.values.spec import Effect, ToolSpec
+from toolcrib.values.spec import Effect, ToolSpec, ToolType
 from toolcrib.values.target import Target, TargetKind
 
 
@@ -78,6 +78,8 @@ def unasked(decision: Decision) -> Decision:
 
 MODE = "mode"
 """The layer that a decision made by a mode cites."""
+_FOREIGN = frozenset({ToolType.MCP, ToolType.DYNAMIC, ToolType.DECLARATIVE})
+"""Tools whose word about what they touch is not enough to go without a question."""
 _MANAGED = Layer.MANAGED.name.lower()
 _PLAN_WAY_OUT = "This run is in plan mode, which only reads. Say what you would do; a person can start the work."
 
@@ -97,6 +99,7 @@ def _is_edit(decision: Decision, spec: ToolSpec, effect: Effect, targets: Sequen
         decision.layer == SHIPPED
         and effect is Effect.WRITE
         and "filesystem" in spec.tags
+        and spec.tool_type not in _FOREIGN
         and not spec.dangerous
         and not spec.network
         and bool(targets)
