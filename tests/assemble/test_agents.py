@@ -126,6 +126,30 @@ async def test_an_agent_starts_only_the_agents_that_its_definition_names(place: 
                 await run.child("helper").__aenter__()
 
 
+async def test_the_limits_of_a_definition_hold_for_its_runs_and_for_it_as_a_child(place: Place) -> None:
+    place.define("brief.yaml", "toolsets: {notes: }\nlimits: {calls: 2}")
+    async with place.open(config={"limits": {"calls_per_run": 4}}) as crib:
+        async with crib.run(agent="brief") as run:
+            reasons = [(await run.call("notes.read")).reason for _ in range(3)]
+            assert reasons == [None, None, "rate_limited"]
+        async with crib.run() as run:
+            async with run.child("brief") as child:
+                reasons = [(await child.call("notes.read")).reason for _ in range(3)]
+                assert reasons == [None, None, "rate_limited"]
+            reasons = [(await run.call("notes.read")).reason for _ in range(2)]
+            assert reasons == [None, "rate_limited"]
+
+
+async def test_the_tokens_that_a_child_uses_count_for_its_own_limit_and_for_the_first_run(place: Place) -> None:
+    place.define("brief.yaml", "toolsets: {notes: }\nlimits: {tokens: 100}")
+    async with place.open() as crib, crib.run() as run, run.child("brief") as child:
+        assert (await child.call("notes.read")).ok
+        child.spend(tokens=100)
+        assert (await child.call("notes.read")).reason == "rate_limited"
+        assert run.spending.tokens == 100
+        assert (await run.call("notes.read")).ok
+
+
 async def test_an_id_that_nothing_defines_is_an_error_where_agents_are_defined(place: Place) -> None:
     async with place.open() as crib, crib.run(agent="whoever"):
         pass

@@ -11,6 +11,7 @@ from toolcrib.agent.fields import DuplicateDefinition, Fields, InvalidDefinition
 from toolcrib.agent.toolsets import NO_TOOLSETS, Toolsets, read_toolsets
 from toolcrib.agent.yaml import Node, YamlError, read_yaml
 from toolcrib.policy.agents import AgentTerms
+from toolcrib.policy.budget import Allowance
 from toolcrib.policy.modes import Mode, mode_of
 from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.roles import BUILT_IN
@@ -47,6 +48,7 @@ class AgentDefinition:
 
     def terms(self, members: Iterable[str] = ()) -> AgentTerms:
         """The definition as the engine takes it; `members` are the tools of the toolkits that it names."""
+        limits = self.limits
         return AgentTerms(
             self.id,
             BUILT_IN.get(self.id),
@@ -55,8 +57,8 @@ class AgentDefinition:
             self.allowed_tools,
             self.sub_agents,
             self.toolsets.commands,
-            self.limits.get("children"),
-            self.limits.get("calls"),
+            limits.get("children"),
+            Allowance(limits.get("calls", 0), limits.get("seconds", 0), limits.get("tokens", 0)),
         )
 
 

@@ -65,7 +65,7 @@ def check_budget(run: Run) -> None:
     runtime, account, spent = run.runtime, run.account, run.spending
     spent.calls = run.calls
     spent.seconds = runtime.clock.monotonic() - run.began
-    check_spending(spent, runtime.run_allowance, "run")
+    check_spending(spent, run.allowance, "run")
     allowed = runtime.session_allowance
     if not allowed:
         return
@@ -77,12 +77,20 @@ def check_budget(run: Run) -> None:
     check_spending(Spending(total.calls, total.seconds + spent.seconds, total.tokens, total.money), allowed, "session")
 
 
+def check_own(run: Run) -> None:
+    """Charge a call to a child too, where its definition has limits of its own."""
+    run.calls += 1
+    run.spending.calls = run.calls
+    run.spending.seconds = run.runtime.clock.monotonic() - run.began
+    check_spending(run.spending, run.allowance, "run")
+
+
 def look_at_budget(run: Run) -> None:
     """Refuse when anything is used up, without charging a call."""
     spent, total = run.spending, run.account.spending
     seconds = run.runtime.clock.monotonic() - run.began
     for used, allowed, whose in (
-        (Spending(run.calls + 1, seconds, spent.tokens, spent.money), run.runtime.run_allowance, "run"),
+        (Spending(run.calls + 1, seconds, spent.tokens, spent.money), run.allowance, "run"),
         (
             Spending(total.calls + 1, total.seconds + seconds, total.tokens, total.money),
             run.runtime.session_allowance,

@@ -129,6 +129,7 @@ def _child_run(parent: Run, wish: Wish, run_id: str) -> Run:
     return type(parent)(
         runtime, origin, parent.ownership, runtime.effective(wish), parent.gate, lane, wish.mode, parent.workspace,
         place=parent.place, parent=parent, generation=parent.generation + 1, agent=wish.agent, marks=parent.marks,
+        allowance=wish.agent.allowance, began=runtime.clock.monotonic(),
         account=parent.account, guard=runtime.loop_guard(wish),
     )  # fmt: skip
 

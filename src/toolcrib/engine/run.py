@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.engine.account import Account, check_budget, look_at_budget, settle_account, spend
+from toolcrib.engine.account import Account, check_budget, check_own, look_at_budget, settle_account, spend
 from toolcrib.engine.attend import Vigil, collect, pending_of, see_through, submit
 from toolcrib.engine.children import ChildScope, Sent
 from toolcrib.engine.effective import EffectiveSet, Slot
@@ -16,8 +16,8 @@ from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.occasions import before_stop, user_message
 from toolcrib.engine.repetition import PATIENCE, buckets_of
 from toolcrib.engine.turn import take_turn
-from toolcrib.policy.agents import AgentTerms
-from toolcrib.policy.budget import Spending
+from toolcrib.policy.agents import NO_LIMIT, AgentTerms
+from toolcrib.policy.budget import Allowance, Spending
 from toolcrib.policy.loop import LoopGuard
 from toolcrib.policy.modes import Mode
 from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
@@ -86,6 +86,7 @@ class Run:
     account: Account = field(default_factory=lambda: Account(""))
     guard: LoopGuard | None = None
     budgeted: bool = False
+    allowance: Allowance = NO_LIMIT
     began: float = 0.0
     spending: Spending = field(default_factory=Spending)
     stop_refused: bool = False
@@ -188,6 +189,16 @@ class Run:
         root.calls += 1
         if root.budgeted:
             check_budget(root)
+        if self is not root:
+            self._charge_kin()
+
+    def _charge_kin(self) -> None:
+        """A call of a child, or inside one, counts for every child on the way up that has limits of its own."""
+        run = self
+        while run.parent is not None:
+            if run.allowance:
+                check_own(run)
+            run = run.parent
 
     def check_running(self) -> None:
         """Nothing starts in a run that was aborted, or inside one."""
@@ -265,7 +276,12 @@ class Run:
 
     def spend(self, *, tokens: int = 0, money: float = 0.0) -> None:
         """Charge what a model used to the root run and the session; once a budget is used up, calls are refused."""
-        spend(self.root, tokens, money)
+        run = self
+        while run.parent is not None:
+            run.spending.tokens += tokens
+            run.spending.money += money
+            run = run.parent
+        spend(run, tokens, money)
 
     def check_budget(self) -> None:
         """Refusal when nothing more may be started here; for whoever is about to call a model."""

@@ -129,7 +129,8 @@ class Runtime:
         run.account = await self._account(origin.session_id, resumed=resumed)
         run.marks = run.account.marks
         run.began = self.clock.monotonic()
-        run.budgeted = bool(self.run_allowance or self.session_allowance)
+        run.allowance = self.run_allowance.within(wish.agent.allowance)
+        run.budgeted = bool(run.allowance or self.session_allowance)
         run.guard = self.loop_guard(wish)
         await run.opened(beginning)
         if resumed:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolcrib.policy.budget import Allowance
 from toolcrib.policy.modes import Mode
 from toolcrib.values.identity import Role
 
 if TYPE_CHECKING:
     from toolcrib.policy.commands import CommandRule
+
+
+NO_LIMIT = Allowance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class AgentTerms:
     sub_agents: frozenset[str] | None = None
     commands: tuple[CommandRule, ...] = ()
     max_children: int | None = None
-    max_calls: int | None = None
+    allowance: Allowance = NO_LIMIT
 
 
 UNDEFINED = AgentTerms()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
 
+N = TypeVar("N", int, float)
 _UNITS = {"calls": "calls", "seconds": "seconds", "tokens": "tokens", "money": "units of money"}
 
 
@@ -21,6 +23,15 @@ class Allowance:
 
     def __bool__(self) -> bool:
         return bool(self.calls or self.seconds or self.tokens or self.money)
+
+    def within(self, other: Allowance) -> Allowance:
+        """The lower of two in everything."""
+        return Allowance(
+            _lower(self.calls, other.calls),
+            _lower(self.seconds, other.seconds),
+            _lower(self.tokens, other.tokens),
+            _lower(self.money, other.money),
+        )
 
 
 @dataclass(slots=True)
@@ -59,6 +70,10 @@ def check_spending(spent: Spending, allowed: Allowance, whose: str) -> None:
                 "user what is left to do"
             )
             raise Refusal(Reason.RATE_LIMITED, message, {"budget": f"{name}_per_{whose}", "limit": limit})
+
+
+def _lower(one: N, other: N) -> N:
+    return min(one, other) if one and other else one or other
 
 
 def _number(value: Json) -> float:
