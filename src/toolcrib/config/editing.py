@@ -143,6 +143,12 @@ def _with(held: Mapping[str, Any], path: KeyPath, value: bool) -> dict[str, Any]
     return {**held, str(first): _with(table, tuple(rest), value)}
 
 
+def rewrite(path: Path, change: Callable[[str | None], str]) -> None:
+    """Put what `change` makes of a file's text in its place, at once and whole; None stands for a file not there."""
+    with _alone(path.parent):
+        _replace(path, change(path.read_text(encoding="utf-8") if path.is_file() else None).encode())
+
+
 @contextmanager
 def _alone(folder: Path) -> Generator[None]:
     """Only one of us edits at a time; a folder that is not there is made for its owner alone."""

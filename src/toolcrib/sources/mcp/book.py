@@ -1,0 +1,96 @@
+"""Changes to `mcp.json`, and servers taken over from the files of other clients."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+from toolcrib.sources.mcp.entry import entry_of, read_entries
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.refusal import ConfigError
+
+_KNOWN = ("type", "command", "args", "env", "cwd", "url", "headers", "disabled")
+_PLACES = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"), ("context_servers",))
+_REFERENCE = re.compile(r"\$\{")
+_SECRET = re.compile(r"key|token|secret|password|passwd|auth|credential|cookie", re.IGNORECASE)
+
+
+class Taken(NamedTuple):
+    """A server of another client's file as ours: its entry, the variables to set, and what was left out."""
+
+    name: str
+    entry: JsonObject
+    to_set: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def with_entries(text: str | None, entries: Mapping[str, JsonObject], file: str) -> str:
+    """The file's text with these servers added; one that is there already is an error, not overwritten."""
+    servers: dict[str, Json] = {}
+    document: dict[str, Json] = {"mcpServers": servers}
+    if text is not None:
+        read_entries(text, file)
+        document = cast("dict[str, Json]", json.loads(text))
+        servers = cast("dict[str, Json]", document["mcpServers"])
+    for name, entry in entries.items():
+        if name in servers:
+            raise ConfigError(f"{file} has a server named {name!r} already; choose another name, or edit the file")
+        entry_of(name, cast("Json", entry), file)
+        servers[name] = cast("Json", entry)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def taken_from(text: str, file: str) -> list[Taken]:
+    """Every server of another client's file. Secrets are not copied: a reference to a variable takes their place."""
+    try:
+        document = cast("Json", json.loads(_without_comments(text)))
+    except ValueError as error:
+        raise ConfigError(f"{file}: this is no JSON: {error}") from error
+    for place in _PLACES:
+        found = document
+        for step in place:
+            found = found.get(step) if isinstance(found, dict) else None
+        if isinstance(found, dict) and found:
+            return [_taken(name, entry, file) for name, entry in found.items()]
+    looked = ", ".join(".".join(place) for place in _PLACES)
+    raise ConfigError(f"{file}: no servers found; looked for {looked}")
+
+
+def _taken(name: str, value: Json, file: str) -> Taken:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{file}: server {name!r} is no object")
+    if isinstance(value.get("command"), dict):  # one editor nests what all others spread out
+        value = {**cast("dict[str, Json]", value["command"]), **{k: v for k, v in value.items() if k != "command"}}
+        value = {("command" if key == "path" else key): item for key, item in value.items()}
+    entry = {key: value[key] for key in _KNOWN if key in value}
+    if "url" not in entry and isinstance(url := value.get("serverUrl", value.get("httpUrl")), str):
+        entry["url"] = url
+    if entry.get("type") in ("sse", "streamable"):
+        entry["type"] = "http"
+    ours = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "server"
+    to_set: list[str] = []
+    for part in ("env", "headers"):
+        if isinstance(held := entry.get(part), dict):
+            entry[part] = {key: _referred(ours, key, item, to_set) for key, item in held.items()}
+    known = {*_KNOWN, "serverUrl", "httpUrl", "path"}
+    left = tuple(key for key in value if key not in known)
+    return Taken(ours if ours[0].isalpha() else f"s-{ours}", entry, tuple(to_set), left)
+
+
+def _referred(server: str, key: str, value: Json, to_set: list[str]) -> Json:
+    text = value if isinstance(value, str) else str(value)
+    if _REFERENCE.search(text) or not _SECRET.search(key):
+        return text
+    name = key if re.fullmatch(r"[A-Z_][A-Z0-9_]*", key) else re.sub(r"\W", "_", f"{server}_{key}").upper()
+    to_set.append(name)
+    return f"${{{name}}}"
+
+
+def _without_comments(text: str) -> str:
+    """JSON as editors allow it: comments and trailing commas outside strings are left out."""
+    pieces = re.split(r'("(?:[^"\\]|\\.)*")', text)
+    for at in range(0, len(pieces), 2):
+        pieces[at] = re.sub(r"//[^\n]*|/\*[\s\S]*?\*/", "", pieces[at])
+    return re.sub(r",(\s*[}\]])", r"\1", "".join(pieces)) if '"' in text else text
