@@ -97,17 +97,29 @@ class Hands:
         await self.background.close()
         await self.processes.close()
         self.sandbox.close()
+        while self.workspaces:
+            self.workspaces.popitem()[1].close()
         self.default.close()
 
     def _toolset(self, name: str) -> Toolset:
-        made: Toolset = _module(name).toolset(self._commands() if name == "shell" else self._files())
+        made: Toolset = _module(name).toolset(self._services(name))
         tools = [*made.tools, run_command_tool(self._commands())] if name == "code" else made.tools
         return Toolset(made.name, tuple(stamped(tool, tool_type=ToolType.BUILTIN) for tool in tools), made.guidance)
 
-    def _files(self) -> Services:
-        return Services(workspace=self.current.get, artifacts=self.artifacts, holds_secrets=self._holds_secrets)
+    def _services(self, name: str) -> object:
+        """What a toolset is built from: most from the files of the run, some from more than that."""
+        if name == "shell":
+            return self._commands()
+        if name == "self_evolution":
+            from toolcrib.assemble.evolution import evolution_services  # few cribs have it
 
-    def _holds_secrets(self, text: str) -> bool:
+            return evolution_services(self)
+        return self._files()
+
+    def _files(self) -> Services:
+        return Services(workspace=self.current.get, artifacts=self.artifacts, holds_secrets=self.holds_secrets)
+
+    def holds_secrets(self, text: str) -> bool:
         return self.redactor.text(text)[1] > 0
 
     def _commands(self) -> CommandServices:
@@ -209,7 +221,9 @@ def _module(name: str) -> Any:
     for point in entry_points(group=GROUP):
         if point.name == name:
             return point.load()
-    raise ConfigError(f"there is no toolset {name!r}: Toolcrib has code, workspace and shell, packages may add others")
+    raise ConfigError(
+        f"there is no toolset {name!r}: Toolcrib has code, workspace, shell and self_evolution, packages may add others"
+    )
 
 
 def _set(current: ContextVar[Workspace], workspace: Workspace) -> None:

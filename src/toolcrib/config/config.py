@@ -26,6 +26,7 @@ from toolcrib.config.sections import (
     Network,
     PolicySettings,
     Redaction,
+    SelfEvolution,
     Store,
     Tools,
     WorkspaceSettings,
@@ -72,6 +73,7 @@ class Config:
     agents: Agents = section(Agents)
     network: Network = section(Network)
     workspace: WorkspaceSettings = section(WorkspaceSettings)
+    self_evolution: SelfEvolution = section(SelfEvolution)
     toolsets: tuple[str, ...] = key(
         items(NAME), ("code", "workspace", "shell"), fewer(), "Toolsets of Toolcrib's own that runs have."
     )

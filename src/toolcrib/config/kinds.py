@@ -152,6 +152,32 @@ def items(member: Kind[T]) -> Kind[tuple[T, ...]]:
     return Kind(f"an array; each entry {member.expected}", read, plain, member)
 
 
+def in_order(member: Kind[T]) -> Kind[tuple[T, ...]]:
+    """An array of one kind in which order and repetition matter, such as the words of a command."""
+
+    def read(value: object, at: At) -> tuple[T, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise at.wrong("an array", kind_with_article(value))
+        entries = cast("Sequence[object]", value)
+        if not 1 <= len(entries) <= MAX_MEMBERS:
+            raise at.wrong(f"from 1 to {MAX_MEMBERS} entries", str(len(entries)))
+        return tuple(member.read(entry, at.inside(index)) for index, entry in enumerate(entries))
+
+    return Kind(
+        f"an array in order; each entry {member.expected}", read, lambda value: [member.plain(each) for each in value],
+        member,
+    )  # fmt: skip
+
+
+def optional(kind: Kind[T]) -> Kind[T | None]:
+    """A string of another kind, or an empty one for none."""
+
+    def read(value: object, at: At) -> T | None:
+        return None if value == "" else kind.read(value, at)
+
+    return Kind(f'{kind.expected} or "" for none', read, lambda value: "" if value is None else kind.plain(value))
+
+
 def unordered(listed: Kind[tuple[T, ...]]) -> Kind[frozenset[T]]:
     """The same array as a set."""
     return Kind(

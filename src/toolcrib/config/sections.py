@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolcrib.config.keys import key
-from toolcrib.config.kinds import choice, file_path, flag, integer, items, table, text
+from toolcrib.config.kinds import choice, file_path, flag, in_order, integer, items, optional, table, text
 from toolcrib.config.narrowing import by_entry, fewer, lower, more, never, stricter, together
 from toolcrib.config.records import (
     COMMAND_RULE,
@@ -42,6 +42,11 @@ HOST = text(
     "a host in lower case, such as 'api.example.com', '*.example.com' or 'localhost:8080'",
     r"\*|(?:(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?",
 )
+
+
+GLOB = text("a glob without a leading '/' or '..'", r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00-\x1f\x7f]{1,500}")
+WORD = text("a word without control characters", r"[^\x00-\x08\x0a-\x1f\x7f-\x9f]+")
+PUSH_TO = r"|(?:https|ssh)://[A-Za-z0-9][^\s\x00-\x1f]*|[A-Za-z0-9_.]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^\s\x00-\x1f-][^\s\x00-\x1f]*|/[^\x00-\x1f]+"
 
 
 class Enforcement(StrEnum):
@@ -185,6 +190,37 @@ class WorkspaceSettings:
         "Further folders, each under a name of its own: `data` is mounted as `/data`.",
         combine=by_entry,
         example='[workspace.mounts.data]\npath = "/srv/data"\naccess = "read"',
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfEvolution:
+    """The repository that an agent with self_evolution_toolkit works on, and what it may do there."""
+
+    repository: Path | None = key(
+        optional(file_path()), None, never(), "Main folder of a clone; nothing can be done without one."
+    )
+    allowed_paths: tuple[str, ...] = key(
+        items(GLOB), (), never(), "Globs of the files that may be changed, seen from its top; none = nothing may be."
+    )
+    checks: tuple[tuple[str, ...], ...] = key(
+        items(in_order(WORD)),
+        (),
+        never(),
+        "Commands, as arrays of words, that must pass before a commit can be proposed.",
+        example='[self_evolution]\nchecks = [["make", "check"], ["make", "test"]]',
+    )
+    branch_prefix: str = key(
+        text("the beginning of a branch name, ending in '/'", r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,60}/){1,4}"),
+        "evolve/",
+        never(),
+        "What the names of its branches begin with.",
+    )
+    push_to: str = key(
+        text("a URL (https, ssh) or the absolute path of a repository", PUSH_TO),
+        "",
+        never(),
+        "Where a person can push what was proposed and approved.",
     )
 
 
