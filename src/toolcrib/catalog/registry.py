@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import gc
 import re
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Generator, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -171,7 +171,7 @@ class Registry:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _uncollected() -> Generator[None]:
     """Without looking for garbage, of which tools make none: on the way to ten thousand of them everything that the
     process holds would be walked through twice, and each tool would cost a third more than the first thousand did."""
     collecting = gc.isenabled()

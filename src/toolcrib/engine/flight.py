@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(slots=True, eq=False)
 class Flight:
     """What is known of one call so far, and at the end its outcome: a value, or why there is none.
 
     A call can be stopped only while it waits. One that never waits is never registered, timed or stopped.
     """
 
-    # Defaults live on the class: most calls never set them, and every call would pay for it.
+    call: ToolCall
+    call_id: str
+    began: float
+    run: Run
     task: asyncio.Task[object] | None = None
     slot: Slot | None = None
     permit: Permit | None = None
@@ -36,22 +41,16 @@ class Flight:
     start: Draft | None = None
     value: object = None
     refusal: Refusal | None = None
-    cancelled = False
-    closed = False
+    cancelled: bool = False
+    closed: bool = False
     stop: Refusal | None = None
     stage: str | None = None
-    seconds = 0.0
+    seconds: float = 0.0
     ask: Decision | None = None
     parked: Question | None = None
-    tries = 1
-    counted = False
+    tries: int = 1
+    counted: bool = False
     notice: str | None = None
-
-    def __init__(self, call: ToolCall, call_id: str, began: float, run: Run) -> None:
-        self.call = call
-        self.call_id = call_id
-        self.began = began
-        self.run = run
 
     def resume(self, parked: Question) -> None:
         """Go on with a call that waited for a person."""

@@ -37,34 +37,23 @@ class Desk(Protocol):
     def add_block(self, block: SystemBlock) -> None: ...
 
 
+@dataclass(slots=True, eq=False)
 class ToolContext:
     """The facts of one call; a handler asks for it by annotating a parameter with this type."""
 
-    # Defaults live on the class: most calls never set them, and every call would pay for it.
+    call_id: str
+    name: str
+    arguments: Mapping[str, Json]
+    targets: tuple[Target, ...]
+    origin: Origin
+    workspace: str | None
+    _desk: Desk
     documents: list[Document] | None = None
     events: list[tuple[str, JsonObject]] | None = None
     partial_output: deque[str] | None = None
     lane: Lane = Lane.AGENT
     lingering: Future[None] | None = None
     nested: object = None
-
-    def __init__(
-        self,
-        call_id: str,
-        name: str,
-        arguments: Mapping[str, Json],
-        targets: tuple[Target, ...],
-        origin: Origin,
-        workspace: str | None,
-        desk: Desk,
-    ) -> None:
-        self.call_id = call_id
-        self.name = name
-        self.arguments = arguments
-        self.targets = targets
-        self.origin = origin
-        self.workspace = workspace
-        self._desk = desk
 
     def progress(self, message: str, fraction: float | None = None) -> None:
         """Tell whoever watches how far this call is; never stored, never blocks."""
