@@ -85,6 +85,8 @@ def _is_grantable(target: Target) -> bool:
     """Whether an answer about this thing may stand for the session: no secret, nothing that steers or runs others."""
     if not target.scope or target.marks & NEVER_GRANTED:
         return False
+    if target.kind is TargetKind.PATH:
+        return _is_within(target.value, target.scope)
     if target.kind is not TargetKind.COMMAND:
         return True
     from toolcrib.policy.commands.command import (
