@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolcrib.askers.inbox import InboxAsker
     from toolcrib.assemble.crib import Parts, RunScope, Toolcrib
     from toolcrib.catalog.decorate import tool
     from toolcrib.catalog.toolset import Toolset, ToolsetBuilder
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from toolcrib.values.call import ToolCall
     from toolcrib.values.context import Document, ToolContext
     from toolcrib.values.event import Event
-    from toolcrib.values.permission import PermissionDecision, PermissionRequest
+    from toolcrib.values.permission import Pending, PermissionDecision, PermissionRequest
     from toolcrib.values.refusal import ConfigError, Reason, Refusal, RegistrationError, StoreError, ToolcribError
     from toolcrib.values.result import ArtifactRef, Image, JsonBlock, Text, ToolError, ToolResult, ToolReturn
     from toolcrib.values.spec import Effect, ToolSpec
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "toolcrib.askers.inbox": ("InboxAsker",),
     "toolcrib.assemble.crib": ("Parts", "RunScope", "Toolcrib"),
     "toolcrib.catalog.decorate": ("tool",),
     "toolcrib.catalog.toolset": ("Toolset", "ToolsetBuilder"),
@@ -34,7 +36,7 @@ _HOMES = {
     "toolcrib.values.call": ("ToolCall",),
     "toolcrib.values.context": ("Document", "ToolContext"),
     "toolcrib.values.event": ("Event",),
-    "toolcrib.values.permission": ("PermissionDecision", "PermissionRequest"),
+    "toolcrib.values.permission": ("Pending", "PermissionDecision", "PermissionRequest"),
     "toolcrib.values.refusal": ("ConfigError", "Reason", "Refusal", "RegistrationError", "StoreError", "ToolcribError"),
     "toolcrib.values.result": ("ArtifactRef", "Image", "JsonBlock", "Text", "ToolError", "ToolResult", "ToolReturn"),
     "toolcrib.values.spec": ("Effect", "ToolSpec"),
@@ -44,10 +46,11 @@ _HOMES = {
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ArtifactRef", "ConfigError", "Document", "Effect", "Event", "HookAnswer", "Image", "JsonBlock", "Parts",
-    "PermissionDecision", "PermissionRequest", "PostHook", "PreHook", "Reason", "Refusal", "RegistrationError", "Run",
-    "RunScope", "StoreError", "Target", "TargetKind", "Text", "Tool", "ToolCall", "ToolContext", "ToolError",
-    "ToolResult", "ToolReturn", "ToolSpec", "Toolcrib", "ToolcribError", "Toolset", "ToolsetBuilder", "tool",
+    "ArtifactRef", "ConfigError", "Document", "Effect", "Event", "HookAnswer", "Image", "InboxAsker", "JsonBlock",
+    "Parts", "Pending", "PermissionDecision", "PermissionRequest", "PostHook", "PreHook", "Reason", "Refusal",
+    "RegistrationError", "Run", "RunScope", "StoreError", "Target", "TargetKind", "Text", "Tool", "ToolCall",
+    "ToolContext", "ToolError", "ToolResult", "ToolReturn", "ToolSpec", "Toolcrib", "ToolcribError", "Toolset",
+    "ToolsetBuilder", "tool",
 ]  # fmt: skip
 
 

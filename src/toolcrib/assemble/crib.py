@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.askers.inbox import answer
 from toolcrib.assemble.asking import Asking, seat_asker
 from toolcrib.assemble.opening import opening_mode
 from toolcrib.assemble.scope import RunScope
@@ -32,10 +33,11 @@ from toolcrib.policy.budget import Allowance
 from toolcrib.policy.loop import LoopLimits
 from toolcrib.policy.roles import role_of
 from toolcrib.policy.rules import Policy
-from toolcrib.ports import Clock, Executor, Hook, Ids, Store
+from toolcrib.ports import Clock, Executor, Hook, Ids, Question, Store
 from toolcrib.values.event import Event
-from toolcrib.values.identity import Role
+from toolcrib.values.identity import Principal, Role
 from toolcrib.values.json import Json
+from toolcrib.values.permission import PermissionDecision
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Exposure
 from toolcrib.values.tool import Tool
@@ -208,6 +210,10 @@ class Toolcrib:
         """Events in commit order from a cursor on; without `follow_on` it ends at the present."""
         runtime = self.runtime
         return follow(runtime.store, runtime.live, session, after, until_idle=not follow_on)
+
+    async def answer(self, request_id: str, decision: PermissionDecision, principal: Principal) -> Question:
+        """Answer a question in the inbox; its call is settled by the owner of its session. The first answer counts."""
+        return await answer(self.runtime.store, request_id, decision, principal)
 
     def add(self, tools: Iterable[object]) -> None:
         """Register more tools, all or none; runs that are open keep the set they have."""

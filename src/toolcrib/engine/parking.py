@@ -81,6 +81,11 @@ class Parking:
         if self.callback is not None:
             self._spawn(self._call_back(self.callback, question, run))
 
+    async def told(self) -> None:
+        """Wait until everybody who is being told of questions has been, or could not be."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
     def close(self) -> None:
         for task in (*self._tasks, *((self._lookout,) if self._lookout else ())):
             task.cancel()
