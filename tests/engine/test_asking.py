@@ -218,8 +218,9 @@ async def test_a_changed_tool_loses_its_grants() -> None:
     store = MemoryStore()
     async with make_run(act, asker=asker, store=store, session="s") as run:
         await run.call("act.now")
-        await run.call("act.now")
+        assert (await run.call("act.now")).text == "old"
         assert len(asker.requests) == 1
+        await run.user_message("go on")
         run.runtime.registry.replace(tool_of(other))
         run.tools = run.tools.following(run.runtime.registry.snapshot)
         assert (await run.call("act.now")).text == "new"

@@ -60,6 +60,13 @@ class WorkLane:
         if self.waiting:
             self._admit()
 
+    def leave_later(self, lane: Lane, lingering: asyncio.Future[None]) -> None:
+        """Keep the lane closed until an abandoned handler's thread has returned."""
+        if lingering.done():
+            self.leave(lane)
+        else:
+            lingering.add_done_callback(lambda _: self.leave(lane))
+
     def _free(self, lane: Lane) -> bool:
         return not self.writing and (lane is _READ or self.readers == 0)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.engine.account import Account, check_budget, check_own, look_at_budget, settle_account, spend
 from toolcrib.engine.attend import Vigil, collect, pending_of, see_through, submit
 from toolcrib.engine.children import ChildScope, Sent
+from toolcrib.engine.drift import require_unchanged
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.gate import Gate
@@ -16,6 +17,7 @@ from toolcrib.engine.lanes import WorkLane
 from toolcrib.engine.occasions import before_stop, user_message
 from toolcrib.engine.repetition import PATIENCE, buckets_of
 from toolcrib.engine.turn import take_turn
+from toolcrib.engine.used import UsedIds
 from toolcrib.policy.agents import NO_LIMIT, AgentTerms
 from toolcrib.policy.budget import Allowance, Spending
 from toolcrib.policy.loop import LoopGuard
@@ -33,15 +35,12 @@ from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import NOTHING, Effect, Exposure, Lane
 
 if TYPE_CHECKING:
-    import asyncio
-
     from anyio.from_thread import BlockingPortal
 
     from toolcrib.catalog.toolkit import Focus
     from toolcrib.engine.runtime import Runtime
     from toolcrib.workspace import Mount
 
-REMEMBERED_IDS = 4_096
 MOST_BLOCKS = 16
 _READ = Lane.READ  # every call asks, and reading an enum's member is slow
 
@@ -92,7 +91,7 @@ class Run:
     stop_refused: bool = False
     flights: set[Flight] = field(default_factory=set[Flight])
     vigils: set[Vigil] = field(default_factory=set[Vigil])
-    _ids: dict[str, None] = field(default_factory=dict[str, None])
+    _ids: UsedIds = field(default_factory=UsedIds)
     _blocks: dict[str, SystemBlock] | None = None
 
     def call(
@@ -185,7 +184,7 @@ class Run:
             self.check_running()
         root = self if self.parent is None else self.root
         if call.id is not None:
-            self._remember(call.id)
+            self._ids.take(call.id)
         root.calls += 1
         if root.budgeted:
             check_budget(root)
@@ -218,13 +217,7 @@ class Run:
         live = self.runtime.registry.snapshot
         if live is self.tools.snapshot or live.generation == self.tools.snapshot.generation:
             return
-        name = slot.tool.name
-        current = live.get(name)
-        if current is None:
-            raise Refusal(Reason.TOOL_NOT_AVAILABLE, f"{name} was removed while this run was going on")
-        if current is not slot.tool and current.fingerprint != slot.tool.fingerprint:
-            message = f"{name} changed while this run was going on; it can be used again in a new run"
-            raise Refusal(Reason.CONTRACT_DRIFT, message, {"was": slot.tool.fingerprint, "is": current.fingerprint})
+        require_unchanged(slot.tool, live)
 
     def take(self, slot: Slot, flight: Flight) -> bool:
         """Spend from every rate limit, then look for a loop; False when tokens have to be drawn first."""
@@ -256,13 +249,6 @@ class Run:
             writes = f"{slot.tool.name} writes, but it was called from inside a tool that only reads"
             raise Refusal(Reason.PERMISSION_DENIED, f"{writes}; mark that one as write")
         return Lane.AGENT
-
-    def leave_later(self, lane: Lane, lingering: asyncio.Future[None]) -> None:
-        """Keep the lane closed until an abandoned handler's thread has returned."""
-        if lingering.done():
-            self.lane.leave(lane)
-        else:
-            lingering.add_done_callback(lambda _: self.lane.leave(lane))
 
     # What an agent loop tells a run.
 
@@ -403,13 +389,5 @@ class Run:
     def forget(self, call: ToolCall) -> None:
         """A call was parked: it is not over, so its id and its place in the budget are free for when it goes on."""
         if call.id is not None:
-            self._ids.pop(call.id, None)
+            self._ids.free(call.id)
         self.root.calls -= 1
-
-    def _remember(self, call_id: str) -> None:
-        if call_id in self._ids:
-            message = f"the call id {call_id!r} was already used in this run; give every call an id of its own"
-            raise Refusal(Reason.VALIDATION_ERROR, message)
-        self._ids[call_id] = None
-        if len(self._ids) > REMEMBERED_IDS:
-            del self._ids[next(iter(self._ids))]

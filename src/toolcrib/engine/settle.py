@@ -99,7 +99,7 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
         if context.lingering is None:
             run.lane.leave(lane)
         else:
-            run.leave_later(lane, context.lingering)
+            run.lane.leave_later(lane, context.lingering)
 
 
 async def _finish(flight: Flight, run: Run) -> ToolResult:
