@@ -63,7 +63,10 @@ def add(
     variables: tuple[str, ...],
     headers: tuple[str, ...],
 ) -> None:
-    """Add a server: a COMMAND to start after --, or an address with --url."""
+    """Add a server to mcp.json.
+
+    Give a COMMAND to start after --, or an address with --url.
+    """
     if bool(command) == bool(url):
         raise click.UsageError("give either a command after -- or an address with --url")
     entry: dict[str, Json] = {"command": command[0], "args": list(command[1:])} if command else {"url": url}
@@ -112,7 +115,10 @@ def take_over(choices: Choices, file: Path, only: tuple[str, ...]) -> None:
 @click.argument("names", nargs=-1)
 @click.pass_obj
 def test(choices: Choices, names: tuple[str, ...]) -> None:
-    """Start servers, list their tools, and say what cannot be used and why. Calls nothing."""
+    """Start servers and list their tools.
+
+    Says what cannot be used and why. Calls nothing.
+    """
     from toolcrib.cli.trying import try_servers
 
     entries = [entry for entry in _entries(choices) if not names or entry.name in names]
