@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.engine.run import Beginning, Run
+from toolcrib.engine.beginning import Beginning
+from toolcrib.engine.run import Run
 from toolcrib.engine.sessions import Held
 from toolcrib.engine.wish import Wish
 from toolcrib.policy.modes import Mode

@@ -77,12 +77,15 @@ def check_budget(run: Run) -> None:
     check_spending(Spending(total.calls, total.seconds + spent.seconds, total.tokens, total.money), allowed, "session")
 
 
-def check_own(run: Run) -> None:
-    """Charge a call to a child too, where its definition has limits of its own."""
-    run.calls += 1
-    run.spending.calls = run.calls
-    run.spending.seconds = run.runtime.clock.monotonic() - run.began
-    check_spending(run.spending, run.allowance, "run")
+def charge_kin(run: Run) -> None:
+    """A call of a child, or inside one, counts for every child on the way up that has limits of its own."""
+    while run.parent is not None:
+        if run.allowance:
+            run.calls += 1
+            run.spending.calls = run.calls
+            run.spending.seconds = run.runtime.clock.monotonic() - run.began
+            check_spending(run.spending, run.allowance, "run")
+        run = run.parent
 
 
 def look_at_budget(run: Run) -> None:
@@ -101,7 +104,11 @@ def look_at_budget(run: Run) -> None:
 
 
 def spend(run: Run, tokens: int, money: float) -> None:
-    """Charge tokens and money to a run and its session, on record."""
+    """Charge tokens and money to a run, everybody above it, and its session, on record."""
+    while run.parent is not None:
+        run.spending.tokens += tokens
+        run.spending.money += money
+        run = run.parent
     for spent in (run.spending, run.account.spending):
         spent.tokens += tokens
         spent.money += money

@@ -6,8 +6,9 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.engine.account import Account, check_budget, check_own, look_at_budget, settle_account, spend
+from toolcrib.engine.account import Account, charge_kin, check_budget, look_at_budget, settle_account, spend
 from toolcrib.engine.attend import Vigil, collect, pending_of, see_through, submit
+from toolcrib.engine.beginning import Beginning, record_beginning
 from toolcrib.engine.children import ChildScope, Sent
 from toolcrib.engine.drift import require_unchanged
 from toolcrib.engine.effective import EffectiveSet, Slot
@@ -22,7 +23,7 @@ from toolcrib.policy.agents import NO_LIMIT, AgentTerms
 from toolcrib.policy.budget import Allowance, Spending
 from toolcrib.policy.loop import LoopGuard
 from toolcrib.policy.modes import Mode
-from toolcrib.ports import Fenced, RunClosed, RunOpened, Unit
+from toolcrib.ports import Fenced, RunClosed, Unit
 from toolcrib.values.block import SystemBlock
 from toolcrib.values.call import Invocation, Permit, ToolCall
 from toolcrib.values.context import Document, ToolContext
@@ -43,14 +44,6 @@ if TYPE_CHECKING:
 
 MOST_BLOCKS = 16
 _READ = Lane.READ  # every call asks, and reading an enum's member is slow
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """What is committed with the record of a run's beginning, besides that it begins."""
-
-    documents: tuple[Document, ...] = ()
-    remarks: JsonObject = NOTHING
 
 
 @dataclass(slots=True, eq=False)
@@ -189,15 +182,7 @@ class Run:
         if root.budgeted:
             check_budget(root)
         if self is not root:
-            self._charge_kin()
-
-    def _charge_kin(self) -> None:
-        """A call of a child, or inside one, counts for every child on the way up that has limits of its own."""
-        run = self
-        while run.parent is not None:
-            if run.allowance:
-                check_own(run)
-            run = run.parent
+            charge_kin(self)
 
     def check_running(self) -> None:
         """Nothing starts in a run that was aborted, or inside one."""
@@ -262,12 +247,7 @@ class Run:
 
     def spend(self, *, tokens: int = 0, money: float = 0.0) -> None:
         """Charge what a model used to the root run and the session; once a budget is used up, calls are refused."""
-        run = self
-        while run.parent is not None:
-            run.spending.tokens += tokens
-            run.spending.money += money
-            run = run.parent
-        spend(run, tokens, money)
+        spend(self, tokens, money)
 
     def check_budget(self) -> None:
         """Refusal when nothing more may be started here; for whoever is about to call a model."""
@@ -333,21 +313,7 @@ class Run:
 
     async def opened(self, beginning: Beginning | None = None) -> None:
         """Record that the run begins."""
-        origin, now = self.origin, self.runtime.clock.now()
-        row = RunOpened(
-            origin.run_id, origin.session_id, origin.agent_id, origin.role.value, self.mode, origin.parent_run_id, now
-        )
-        payload: JsonObject = {
-            "mode": self.mode,
-            "role": origin.role,
-            **({} if self.caller is Exposure.MODEL else {"caller": self.caller_word}),
-            "tools": len(self.tools),
-            "out": len(self.tools.out),
-            **({} if beginning is None else beginning.remarks),
-        }
-        draft = self.draft(EventType.RUN_STARTED, None, payload)
-        documents = () if beginning is None else beginning.documents
-        await self.runtime.store.append(Unit((draft,), self.ownership, documents, (row,)))
+        await record_beginning(self, beginning)
 
     async def close(self) -> None:
         """Record that the run ended, and why; whatever still runs is aborted first."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolcrib.catalog.guidance import Prompting
 from toolcrib.catalog.registry import Registry
 from toolcrib.engine.account import Account, load_account
+from toolcrib.engine.beginning import Beginning
 from toolcrib.engine.bound import Limits
 from toolcrib.engine.effective import EffectiveSet, Judge, Rates, Terms
 from toolcrib.engine.flight import Watch
@@ -20,7 +21,7 @@ from toolcrib.engine.meters import Meters
 from toolcrib.engine.parking import Parking
 from toolcrib.engine.recover import recover
 from toolcrib.engine.repetition import key_of
-from toolcrib.engine.run import Beginning, Run
+from toolcrib.engine.run import Run
 from toolcrib.engine.switchboard import Switchboard
 from toolcrib.engine.wish import Wish, screens_of
 from toolcrib.policy.agents import AgentTerms
