@@ -129,7 +129,7 @@ async def test_an_answer_for_the_session_given_to_one_agent_is_for_no_other() ->
         return PermissionDecision("allow_for_session")
 
     async with make_run(*TOOLS, asker=ask) as main, main.child("sub") as one, main.child("sub") as two:
-        for run in (one, one, two, main, one):
+        for run in (one, one, two, main):
             assert (await run.call("notes.add")).ok
         assert asked == [one.origin.agent_id, two.origin.agent_id, "main"]
         assert one.origin.parent_run_id == main.origin.run_id
