@@ -107,15 +107,12 @@ def _parsed(text: str | bytes) -> Json:
         if len(text) < _LONG:
             return orjson.loads(text)
         data = text.encode() if isinstance(text, str) else text
-        if not (_has_long_number(data) or data.count(b"[") + data.count(b"{") > MAX_DEPTH):
+        deep = len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH
+        if not deep and _LONG_RUN not in data.translate(_DIGITS_AS_ZERO):
             return orjson.loads(data)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return parse_json(text)  # it says what is wrong
     return parse_json(text)
-
-
-def _has_long_number(data: bytes) -> bool:
-    return _LONG_RUN in data.translate(_DIGITS_AS_ZERO)
 
 
 def _checked(members: Mapping[str, Json]) -> Json:

@@ -32,6 +32,8 @@ class Meters:
     def take(self, buckets: Sequence[Bucket]) -> bool:
         """Spend a token of each bucket, or of none; False when one of them has none in hand."""
         now = self.clock.monotonic()
+        if len(buckets) == 1:
+            return buckets[0].take(now)
         for position, bucket in enumerate(buckets):
             if not bucket.take(now):
                 for taken in buckets[:position]:

@@ -177,6 +177,8 @@ def _returned(flight: Flight) -> ToolReturn:
 
 def _data(content: tuple[Block, ...]) -> Json:
     """What of a result its output schema is about: the one JSON value, else the text."""
+    if len(content) == 1 and type(block := content[0]) is JsonBlock:
+        return block.data
     values = [block for block in content if type(block) is JsonBlock]
     if len(values) == 1:
         return values[0].data

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from toolcrib.values.refusal import Reason, Refusal
 
 REMEMBERED = 4_096
@@ -13,7 +15,8 @@ class UsedIds:
     __slots__ = ("_seen",)
 
     def __init__(self) -> None:
-        self._seen: dict[str, None] = {}
+        # Of a plain dict the oldest is found only after all places that were given up before it.
+        self._seen: OrderedDict[str, None] = OrderedDict()
 
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._seen
@@ -26,7 +29,7 @@ class UsedIds:
             raise Refusal(Reason.VALIDATION_ERROR, message)
         seen[call_id] = None
         if len(seen) > REMEMBERED:
-            del seen[next(iter(seen))]
+            seen.popitem(last=False)
 
     def free(self, call_id: str) -> None:
         """Let an id be used again, by a call that is not over."""

@@ -195,7 +195,9 @@ def _copy_of(invocation: Invocation) -> Invocation:
         invocation.call,
         invocation.call_id,
         invocation.tool,
-        {key: value if type(value) in SCALARS else _copy(value) for key, value in arguments.items()},
+        {**arguments}
+        if SCALARS.issuperset(map(type, arguments.values()))
+        else {key: _copy(value) for key, value in arguments.items()},
         invocation.effect,
         invocation.targets,
     )
@@ -203,7 +205,10 @@ def _copy_of(invocation: Invocation) -> Invocation:
 
 def _result_copy(result: ToolResult) -> ToolResult:
     blocks = result.content
-    if not any(type(block) is JsonBlock and type(block.data) not in SCALARS for block in blocks):
+    for block in blocks:
+        if type(block) is JsonBlock and type(block.data) not in SCALARS:
+            break
+    else:
         return result
     copied = [replace(block, data=_copy(block.data)) if isinstance(block, JsonBlock) else block for block in blocks]
     return replace(result, content=tuple(copied))

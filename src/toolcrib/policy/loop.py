@@ -44,12 +44,13 @@ class Step:
 class LoopGuard:
     """Watches the calls of one run. `stale` holds those since the last progress; while it is empty all is well."""
 
-    __slots__ = ("_fresh", "_key", "_last", "_limits", "_seen", "refused", "stale")
+    __slots__ = ("_fresh", "_key", "_last", "_limits", "_older", "_seen", "refused", "stale")
 
     def __init__(self, limits: LoopLimits, key: Callable[[Arguments], int]) -> None:
         self._limits = limits
         self._key = key
-        self._seen: dict[int, None] = {}
+        self._seen: set[int] = set()
+        self._older: set[int] = set()
         self._fresh: tuple[str, Arguments] | None = None
         self._last = 0.0
         self.stale: list[Step] = []
@@ -67,15 +68,15 @@ class LoopGuard:
     def saw(self, tool: str, arguments: Arguments, digest: int, began: float, clock: Callable[[], float]) -> str | None:
         """Take note of a result; a text when the model should be warned that it repeats itself."""
         seen = self._seen
-        if digest not in seen:
-            seen[digest] = None
+        if digest not in seen and digest not in self._older:
+            seen.add(digest)
             self._fresh = (tool, arguments)
             self._last = began
             if self.stale:
                 self.stale.clear()
                 self.refused = 0
-            if len(seen) > MOST_SEEN:
-                del seen[next(iter(seen))]
+            if len(seen) > MOST_SEEN // 2:  # half of them at once: taking the oldest from a table is a long search
+                self._seen, self._older = set(), seen
             return None
         if began - self._last > self._limits.idle_seconds:
             self.reset()
