@@ -104,6 +104,15 @@ async def asked(crib: Toolcrib, count: int = 1) -> list[Question]:
     return list(found)
 
 
+async def waited_for(crib: Toolcrib, run: Run) -> Question:
+    """The question that a call of this run waits for, once it does."""
+    [question] = await asked(crib)
+    async with asyncio.timeout(30):
+        while not run.vigils:  # noqa: ASYNC110 - nothing tells of the moment between asking and waiting
+            await asyncio.sleep(0)
+    return question
+
+
 async def say(crib: Toolcrib, word: str = "allow_once", reason: str | None = None) -> Question:
     [question, *_] = await asked(crib)
     return await answer(crib.runtime.store, question.request.request_id, PermissionDecision(word, reason), ALICE)
@@ -363,7 +372,7 @@ async def test_closing_a_run_leaves_a_call_that_waits_parked(open_crib: Open, de
     async with open_crib() as crib:
         async with crib.run(session="s") as run:
             calling = asyncio.create_task(run.call("act.now", {"word": "a"}))
-            [question] = await asked(crib)
+            question = await waited_for(crib, run)
         with pytest.raises(Parked, match=question.request.request_id):
             await calling
         await say(crib)
@@ -378,7 +387,7 @@ async def test_a_call_that_is_given_up_has_its_result_and_its_question_is_withdr
 ) -> None:
     async with crib.run() as run:
         calling = asyncio.create_task(run.call("act.now", {"word": "a"}, id="mine"))
-        [question] = await asked(crib)
+        question = await waited_for(crib, run)
         if how == "abort":
             run.abort("stop")
             assert (await calling).reason == "aborted"
@@ -409,7 +418,7 @@ async def test_behind_a_write_that_waits_nothing_of_its_turn_starts_after_a_rest
     async with open_crib() as crib:
         async with crib.run(session="s") as run:
             turn = asyncio.create_task(run.turn(calls))
-            await asked(crib)
+            await waited_for(crib, run)
         with pytest.raises(Parked):
             await turn
         async with crib.run(session="s") as run:
