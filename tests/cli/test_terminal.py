@@ -90,7 +90,9 @@ def terminal(environment: dict[str, str], folder: Path) -> Iterator[Callable[...
 ADD = ("tools", "call", "notes.add", "--module", "notes.py", "--args", '{"title": "Mon\\u202eday", "body": "a\\nb"}')
 
 
-def test_the_question_shows_the_whole_call_with_nothing_in_it_that_acts(terminal: Callable[..., Terminal]) -> None:
+def test_the_question_shows_the_whole_call_with_nothing_in_it_that_acts(
+    terminal: Callable[..., Terminal], folder: Path
+) -> None:
     at = terminal(*ADD)
     at.wait_for(PROMPT)
     question = re.sub(r"session_\w+", "SESSION", at.screen)
@@ -102,6 +104,7 @@ def test_the_question_shows_the_whole_call_with_nothing_in_it_that_acts(terminal
         "              }\n"
         "  effect      write\n"
         "  target      resource note Mon\\u202eday\n"
+        f"  folder      {folder}\n"
         "  tags        code, notes, write\n"
         "  asked by    agent main in session SESSION\n"
         "  because     it can change things\n"

@@ -306,6 +306,21 @@ async def test_hooks_see_the_call_again_after_the_answer(open_crib: Open, desk: 
     assert (seen, desk.acted) == (["seen", "seen"], ["a"])
 
 
+async def test_what_a_call_read_counts_after_a_person_allowed_it(open_crib: Open) -> None:
+    marks = frozenset({"sensitive"})
+
+    @tool.read(name="look.at", targets=lambda _: [Target(TargetKind.PATH, "/p/.env", "", marks)])
+    async def look() -> str:
+        """Look at a secret."""
+        return "secret"
+
+    async with open_crib(tools=[look]) as crib, crib.run() as run:
+        calling = asyncio.create_task(run.call("look.at"))
+        await say(crib)
+        assert (await calling).ok
+        assert "read_sensitive" in run.marks
+
+
 async def test_an_answer_for_the_session_covers_its_scope_and_no_other_agent(crib: Toolcrib, desk: Desk) -> None:
     async with crib.run(session="s") as run:
         calling = asyncio.create_task(run.call("act.now", {"word": "a"}))

@@ -291,6 +291,7 @@ def open_hands(settings: Config, runtime: Runtime, rules: RuleBook) -> Hands | N
     hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
     runtime.judge, runtime.judge_with = rules.judge(), rules.judge
     runtime.environment = ", ".join(sorted(command_environment(os.environ, settings.tools.env_allowlist)))
+    runtime.folder = hands.default.project.root
     runtime.ground = hands.place_below
     runtime.farewells.append(hands.end_run)
     made = hands.toolsets(names)

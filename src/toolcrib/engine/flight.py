@@ -53,9 +53,10 @@ class Flight:
     notice: str | None = None
 
     def resume(self, parked: Question) -> None:
-        """Go on with a call that waited for a person."""
+        """Go on with a call that waited for a person: limits were charged when it came in, what it does counts now."""
         self.parked = parked
         self.call_id = parked.request.call_id
+        self.counted = True
 
     async def wait(self, waiting: Waiting[None]) -> None:
         """See an attempt that waits to its end: from now on it can be stopped, and its start has to be on record."""

@@ -47,7 +47,7 @@ def request_for(
         suggested=Answer.DENY if spec.dangerous or marked else Answer.ALLOW_ONCE,
         grant_scope=scope_text(invocation),
         expires_at=runtime.clock.now() + seconds,
-        cwd=run.workspace,
+        cwd=run.workspace or runtime.folder,
         environment=_environment(targets, run),
         network_host=next((target.value for target in targets if target.kind is TargetKind.HOST), None),
         hook_summary=_hooks(slot, flight),

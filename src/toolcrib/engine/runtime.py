@@ -65,6 +65,8 @@ class Runtime:
     asker: Asker | None = None
     parking: Parking | None = None
     """Where questions go to the inbox instead of to an asker; None where somebody is asked at once."""
+    folder: str | None = None
+    """Where runs work that were given no workspace."""
     environment: str = ""
     """What commands get to see of the environment, in words."""
     portal: BlockingPortal | None = None
