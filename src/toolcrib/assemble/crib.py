@@ -153,6 +153,10 @@ class Toolcrib:
             hands = open_hands(settings, runtime, rules)
             if hands is not None:
                 stack.push_async_callback(hands.close)
+            if os.path.lexists(settings.home.hooks):
+                from toolcrib.assemble.hooks import seat_hooks  # a home without hooks need not load them
+
+                stack.push_async_callback(seat_hooks(settings, runtime, hands and hands.processes))
             board.check(registry.snapshot)
             servers = open_servers(settings, runtime)
             if servers is not None:

@@ -43,7 +43,7 @@ class Document:
 
 def read_document(path: Path) -> Document | None:
     """The document in a file; None when there is no such file. Anything else that goes wrong is an error."""
-    body = _read(path)
+    body = read_bytes(path)
     if body is None:
         return None
     try:
@@ -56,7 +56,8 @@ def read_document(path: Path) -> Document | None:
     return Document(path, _parse(path, text), positions)
 
 
-def _read(path: Path) -> bytes | None:
+def read_bytes(path: Path) -> bytes | None:
+    """A whole file that did not change meanwhile; None when there is no such file."""
     for _ in range(_ATTEMPTS):
         try:
             body, settled = _read_once(path)

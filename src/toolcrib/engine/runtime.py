@@ -18,6 +18,7 @@ from toolcrib.engine.gate import Gate
 from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
 from toolcrib.engine.meters import Meters
+from toolcrib.engine.occasions import session_start
 from toolcrib.engine.parking import Parking
 from toolcrib.engine.recover import recover
 from toolcrib.engine.repetition import key_of
@@ -33,6 +34,7 @@ from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Listener, Store
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import NameTable
+from toolcrib.values.refusal import Refusal, SessionRefused
 from toolcrib.values.spec import Exposure, ToolSpec
 
 if TYPE_CHECKING:
@@ -129,6 +131,7 @@ class Runtime:
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
         run.place = place
         run.agent, run.caller = wish.agent, wish.caller
+        begins = origin.session_id not in self.accounts
         run.account = await self._account(origin.session_id, resumed=resumed)
         run.marks = run.account.marks
         run.began = self.clock.monotonic()
@@ -136,6 +139,8 @@ class Runtime:
         run.budgeted = bool(run.allowance or self.session_allowance)
         run.guard = self.loop_guard(wish)
         await run.opened(beginning)
+        if self.listeners and begins:
+            await self._begin_session(run)
         if resumed:
             run.recovered = await recover(run)
         return run
@@ -176,6 +181,15 @@ class Runtime:
     def complain(self, problem: str) -> None:
         """Tell whoever runs the loop of something that no caller can be told."""
         asyncio.get_running_loop().call_exception_handler({"message": problem})
+
+    async def _begin_session(self, run: Run) -> None:
+        """Hooks hear of a session that begins here; one that objects keeps it from beginning."""
+        try:
+            await session_start(run)
+        except Refusal as refusal:
+            run.end_reason = "failed"
+            await run.close()
+            raise SessionRefused(refusal.message) from refusal
 
     async def _account(self, session_id: str, *, resumed: bool) -> Account:
         account = self.accounts.get(session_id)

@@ -106,6 +106,12 @@ class SchemaError(RegistrationError):
     """A JSON Schema is invalid, hostile or outside the chosen profile."""
 
 
+class SessionRefused(ToolcribError):
+    """A hook does not want this session to begin."""
+
+    reason = Reason.PERMISSION_DENIED
+
+
 class StoreError(ToolcribError):
     """The store cannot do what was asked; nothing that was acknowledged is lost."""
 

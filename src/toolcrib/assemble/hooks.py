@@ -1,0 +1,100 @@
+"""The hooks of hooks.json, made ready to run. A file that is broken denies everything that it could have governed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from toolcrib.config.hooks import HookEntry, HookType, OnError, read_hooks
+from toolcrib.config.problems import InvalidConfig
+from toolcrib.executors.environment import command_environment
+from toolcrib.executors.process import ProcessRunner
+from toolcrib.hooks.command import CommandWay
+from toolcrib.hooks.declared import BadAnswer, DeclaredHook, Way
+from toolcrib.hooks.function import FunctionWay
+from toolcrib.hooks.http import HttpWay
+from toolcrib.ports import HookAnswer, HookEvent
+from toolcrib.values.json import Json, JsonObject
+
+if TYPE_CHECKING:
+    from toolcrib.config import Config
+    from toolcrib.engine.runtime import Runtime
+
+CALLS = frozenset({HookEvent.PRE_TOOL_USE, HookEvent.POST_TOOL_USE})
+VETOES = (HookEvent.SESSION_START, HookEvent.USER_PROMPT_SUBMIT, HookEvent.PRE_TOOL_USE, HookEvent.SUBAGENT_START)
+
+
+def seat_hooks(
+    settings: Config, runtime: Runtime, processes: ProcessRunner | None
+) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Let the hooks of the home watch a runtime, after those that were given in Python; returns what ends them."""
+    own = processes or ProcessRunner()
+    declared = home_hooks(settings, runtime, own)
+    runtime.hooks = (*runtime.hooks, *(hook for hook in declared if hook.event in CALLS))
+    runtime.listeners = tuple(hook for hook in declared if hook.event not in CALLS)
+    return own.close
+
+
+def home_hooks(settings: Config, runtime: Runtime, processes: ProcessRunner) -> tuple[DeclaredHook, ...]:
+    """The hooks of the home's hooks.json."""
+    try:
+        entries = read_hooks(settings.home.hooks)
+    except InvalidConfig as error:
+        return broken_hooks(settings.home.hooks, error, runtime)
+    return hooks_of(entries, settings, runtime, processes)
+
+
+def hooks_of(
+    entries: Sequence[HookEntry], settings: Config, runtime: Runtime, processes: ProcessRunner
+) -> tuple[DeclaredHook, ...]:
+    """Entries as hooks: from the home, or from a project whose content was trusted."""
+    return tuple(
+        DeclaredHook(
+            name=entry.name,
+            event=entry.event,
+            way=_way(entry, settings, processes),
+            redact=_redacting(runtime),
+            tool=entry.matcher.tool,
+            tag=entry.matcher.tag,
+            path_prefix=entry.matcher.path_prefix,
+            timeout=entry.timeout_ms / 1_000,
+            lenient=entry.on_error is OnError.ALLOW,
+        )
+        for entry in entries
+    )
+
+
+def broken_hooks(path: Path, error: InvalidConfig, runtime: Runtime) -> tuple[DeclaredHook, ...]:
+    """What stands in for a file that cannot be read: a hook on every occasion that fails, and so denies."""
+    problem = f"{error.problems[0]}; toolcrib doctor tells more"
+
+    async def fail(occasion: JsonObject) -> NoReturn:
+        raise BadAnswer(problem)
+
+    return tuple(DeclaredHook(name=path.name, event=event, way=fail, redact=_redacting(runtime)) for event in VETOES)
+
+
+def _way(entry: HookEntry, settings: Config, processes: ProcessRunner) -> Way:
+    timeout, home = entry.timeout_ms / 1_000, settings.home.root
+    match entry.type:
+        case HookType.COMMAND:
+            seen = command_environment(os.environ, (*settings.tools.env_allowlist, *entry.env))
+            return CommandWay(entry.argv, str(home), seen, timeout, processes.run)
+        case HookType.HTTP:
+            return HttpWay(entry.url, entry.headers, timeout)
+        case HookType.PYTHON:
+            return FunctionWay(entry.function, home / "hooks")
+
+
+def _redacting(runtime: Runtime) -> Callable[[Json], Json]:
+    def redact(value: Json) -> Json:
+        return runtime.redactor.json(value)[0]
+
+    return redact
+
+
+async def try_hook(hook: DeclaredHook, occasion: JsonObject) -> HookAnswer:
+    """Ask one hook, as `toolcrib hooks test` does; raises what it raises."""
+    return await hook.hear(occasion) or HookAnswer()

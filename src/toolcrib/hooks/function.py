@@ -1,0 +1,64 @@
+"""Hooks as Python functions, found by `module:function` among the installed packages or in the home's hooks folder."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolcrib.hooks.aside import aside
+from toolcrib.hooks.declared import BadAnswer, answer_of
+from toolcrib.ports import HookAnswer
+from toolcrib.values.json import JsonObject, canonical, parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionWay:
+    """Calls a function with the occasion. It may be async; one that is not runs in a thread of its own."""
+
+    place: str
+    folder: Path
+
+    async def __call__(self, occasion: JsonObject) -> HookAnswer:
+        function = await aside(self._load)
+        copy = parse_json(canonical(occasion))
+        if inspect.iscoroutinefunction(function):
+            return _answer(await function(copy))
+        return _answer(await aside(lambda: function(copy)))
+
+    def _load(self) -> Callable[..., Any]:
+        """The function; loaded when it is first needed, so that one that is broken fails its own calls only."""
+        module_name, _, name = self.place.partition(":")
+        function = getattr(_module(module_name, self.folder), name, None)
+        if not callable(function):
+            raise BadAnswer(f"{module_name} has no function {name}")
+        return function
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.split(".", 1)[0] and error.name != name:
+            raise
+    private = f"_toolcrib_hooks_{name}"
+    if (known := sys.modules.get(private)) is not None:
+        return known
+    file = folder / f"{name}.py"
+    spec = spec_from_file_location(private, file) if file.is_file() else None
+    if spec is None or spec.loader is None:
+        raise BadAnswer(f"there is no module {name}, neither installed nor as {file}")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[private] = module
+    return module
+
+
+def _answer(value: object) -> HookAnswer:
+    return value if isinstance(value, HookAnswer) else answer_of(value)  # pyright: ignore[reportArgumentType]
