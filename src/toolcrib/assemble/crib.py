@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -153,10 +153,7 @@ class Toolcrib:
             hands = open_hands(settings, runtime, rules)
             if hands is not None:
                 stack.push_async_callback(hands.close)
-            if os.path.lexists(settings.home.hooks):
-                from toolcrib.assemble.hooks import seat_hooks  # a home without hooks need not load them
-
-                stack.push_async_callback(seat_hooks(settings, runtime, hands and hands.processes))
+            stack.push_async_callback(open_hooks(settings, runtime, hands))
             board.check(registry.snapshot)
             servers = open_servers(settings, runtime)
             if servers is not None:
@@ -302,6 +299,19 @@ def open_hands(settings: Config, runtime: Runtime, rules: RuleBook) -> Hands | N
     runtime.registry.add(gathered(made))
     runtime.prompting = with_advice(runtime.prompting, advice_of(made))
     return hands
+
+
+def open_hooks(settings: Config, runtime: Runtime, hands: Hands | None) -> Callable[[], Awaitable[None]]:
+    """The hooks that the home declares; returns what ends them. A link that leads nowhere is a broken file."""
+    if not os.path.lexists(settings.home.hooks):
+        return _nothing
+    from toolcrib.assemble.hooks import seat_hooks  # a home without hooks need not load them
+
+    return seat_hooks(settings, runtime, hands and hands.processes)
+
+
+async def _nothing() -> None:
+    """There is nothing to end."""
 
 
 async def keep_tidy(store: Store, clock: Clock, settings: Config) -> None:

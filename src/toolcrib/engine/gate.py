@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.engine import parking
 from toolcrib.engine.request import request_for
+from toolcrib.engine.watchers import requested
 from toolcrib.policy.grants import covering, wanted_grants
 from toolcrib.policy.modes import Mode, unasked
 from toolcrib.policy.verdict import Decision, Verdict
@@ -74,6 +75,7 @@ class Gate:
         if asker is None:
             raise denial(invocation, decision, "nobody can be asked here")
         request = request_for(slot, invocation, decision, flight, run, self.ask_timeout)
+        await requested(slot, request, run)
         run.note(EventType.PERMISSION_ASKED, invocation.call_id, request_json(request))
         answer = await self._answer(asker, request, invocation, run)
         await _recorded(request, answer, asker, run)

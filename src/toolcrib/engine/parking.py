@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.engine.request import request_for, shown_targets
 from toolcrib.engine.steadfast import unstoppable
+from toolcrib.engine.watchers import requested
 from toolcrib.policy.verdict import Decision
 from toolcrib.ports import Asker, Notifier, NotPending, Question, QuestionState, Store, Unit
 from toolcrib.values.call import Invocation
@@ -150,6 +151,7 @@ async def park(slot: Slot, invocation: Invocation, decision: Decision, flight: F
     parking = run.runtime.parking
     assert parking is not None
     request = request_for(slot, invocation, decision, flight, run, parking.expires)
+    await requested(slot, request, run)
     salt = secrets.token_hex(16)
     question = Question(
         request=request,
