@@ -38,7 +38,8 @@ async def test_a_command_is_told_of_the_call_without_secrets_and_its_answer_is_o
     assert told.pop("arguments").keys() == {"text"}
     assert told == {
         "version": 1, "event": "PreToolUse", "session_id": origin.session_id, "run_id": origin.run_id,
-        "agent_id": "main", "role": "main", "tool": "look.up", "effect": "read", "tags": ["code", "notes", "readonly"], "targets": [],
+        "agent_id": "main", "role": "main", "tool": "look.up", "effect": "read", "targets": [],
+        "tags": ["code", "notes", "readonly"],
     }  # fmt: skip
     assert home.done == [KEY]
     [record] = home.told("hook_completed")
@@ -188,8 +189,7 @@ async def test_what_a_hook_started_is_dead_when_its_time_is_over(home: Home) -> 
         assert not (await run.call("look.up")).ok
         assert held.read_text() == "both run"
         async with asyncio.timeout(5):
-            while not _is_free(held):
-                await asyncio.sleep(0.01)
+            await asyncio.to_thread(_wait_until_free, held)
 
 
 async def test_a_post_hook_hears_the_result_and_changes_nothing_even_when_it_fails(home: Home) -> None:
@@ -258,11 +258,7 @@ async def test_a_child_agent_can_be_refused_before_it_starts(home: Home) -> None
                 pass
 
 
-def _is_free(path: Path) -> bool:
-    """Whether everybody who had the lock of a file is gone."""
+def _wait_until_free(path: Path) -> None:
+    """Come back when everybody who had the lock of a file is gone."""
     with path.open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+        fcntl.flock(file, fcntl.LOCK_EX)
