@@ -82,8 +82,8 @@ MUTATIONS = [
     Mutation(
         "stickiness of abort",
         "engine/run.py",
-        "        if aborted is not None:",
-        "        if False:",
+        "            if run.aborted is not None:",
+        "            if False:",
         "tests/invariants/test_i8_finished_work_is_never_aborted.py",
     ),
     Mutation(
@@ -99,6 +99,34 @@ MUTATIONS = [
         "        if slot.before:\n            await watchers.before(slot, invocation, flight, run)\n",
         "",
         "tests/invariants/test_i5_order_of_the_counter.py",
+    ),
+    Mutation(
+        "the boundary of plan mode",
+        "engine/wish.py",
+        "    if wish.mode is Mode.PLAN:\n        screens.append(plan_screen(plan_tools))\n",
+        "",
+        "tests/engine/test_modes.py",
+    ),
+    Mutation(
+        "what a role never has",
+        "engine/wish.py",
+        "    if wish.role in CHILDREN:\n        screens.append(role_screen(wish.role))\n",
+        "",
+        "tests/invariants/test_i10_a_child_holds_no_more_than_its_own.py",
+    ),
+    Mutation(
+        "the mode of a child",
+        "engine/children.py",
+        "        if all(is_within(mode, limit) for limit in limits):\n",
+        "        if limits:\n",
+        "tests/invariants/test_i10_a_child_holds_no_more_than_its_own.py",
+    ),
+    Mutation(
+        "the silence of dont_ask",
+        "engine/gate.py",
+        "        if run.mode is Mode.DONT_ASK:\n",
+        "        if False:\n",
+        "tests/engine/test_modes.py",
     ),
 ]
 
