@@ -128,7 +128,11 @@ async def test_an_answer_for_the_session_given_to_one_agent_is_for_no_other() ->
         asked.append(request.origin.agent_id)
         return PermissionDecision("allow_for_session")
 
-    async with make_run(*TOOLS, asker=ask) as main, main.child("sub") as one, main.child("sub") as two:
+    async with (
+        make_run(*TOOLS, asker=ask, config={"limits.loop.same_call": 0}) as main,
+        main.child("sub") as one,
+        main.child("sub") as two,
+    ):
         for run in (one, one, two, main):
             assert (await run.call("notes.add")).ok
         assert asked == [one.origin.agent_id, two.origin.agent_id, "main"]
