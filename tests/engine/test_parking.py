@@ -469,12 +469,32 @@ async def test_a_callback_answers_the_inbox_too_and_the_first_answer_counts(open
         assert [(event.payload or {})["principal"] for event in answered] == ["callback:callback"]
 
 
-async def test_a_callback_that_fails_leaves_the_question_to_the_inbox(open_crib: Open, desk: Desk) -> None:
+async def test_a_callback_is_asked_one_question_after_the_other(open_crib: Open) -> None:
+    open_now: list[str] = []
+    most: list[int] = []
+
     async def ask(request: PermissionRequest) -> PermissionDecision:
+        open_now.append(request.request_id)
+        most.append(len(open_now))
+        await asyncio.sleep(0.01)
+        open_now.remove(request.request_id)
+        return PermissionDecision("allow_once")
+
+    async with open_crib(InboxAsker(ask)) as crib, crib.run() as run:
+        results = await run.turn([ToolCall("look.far", {"word": word}) for word in "abc"])
+    assert ([result.ok for result in results], most) == ([True] * 3, [1, 1, 1])
+
+
+async def test_a_callback_that_fails_leaves_the_question_to_the_inbox(open_crib: Open, desk: Desk) -> None:
+    tried = asyncio.Event()
+
+    async def ask(request: PermissionRequest) -> PermissionDecision:
+        tried.set()
         raise RuntimeError("no connection")
 
     async with open_crib(InboxAsker(ask)) as crib, crib.run() as run:
         calling = asyncio.create_task(run.call("act.now", {"word": "a"}))
+        await tried.wait()
         await say(crib)
         assert (await calling).ok
         assert "permission_failed" in await events(crib)

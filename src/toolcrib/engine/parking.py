@@ -54,6 +54,7 @@ class Parking:
     expires: float
     notifiers: tuple[tuple[str, Notifier], ...] = ()
     callback: Asker | None = None
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _waiting: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     _lookout: asyncio.Task[None] | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
@@ -108,7 +109,10 @@ class Parking:
         """Ask the program's own callback too; the first answer counts, from wherever it comes."""
         request = question.request
         try:
-            decision = await call_asker(callback, request)
+            async with self._turn:  # one after the other, as a person at one terminal needs it
+                if (await fresh(question, run)).state is not QuestionState.PENDING:
+                    return
+                decision = await call_asker(callback, request)
             if not isinstance(decision, PermissionDecision):
                 raise TypeError(f"the asker gave {type(decision).__name__} instead of a PermissionDecision")
             await self.store.answer(request.request_id, decision, getattr(callback, "principal", CALLBACK))
