@@ -6,7 +6,7 @@ PEERS := $(basename $(notdir $(wildcard bench/peers/requirements/*.in)))
 # pyright's launcher otherwise asks the registry for a newer version at each run.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help setup system check format run test test-all bench bench-dialects bench-search peers pins clean
+.PHONY: help setup system servers check format run test test-all bench bench-dialects bench-search peers pins clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -30,10 +30,14 @@ run: setup  ## a tour of one governed session on the embedded store
 system:  ## install the system packages that the tests need, if any is missing
 	@scripts/system.sh
 
-test: system check  ## check, then every test that is not marked slow
+servers: setup  ## install the real MCP servers that the tests talk to
+	@$(PYTHON) scripts/environment.py .tools/servers tests/servers/requirements.txt
+	@scripts/node_servers.sh
+
+test: system servers check  ## check, then every test that is not marked slow
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: system check  ## check, then every test, the slow suites included
+test-all: system servers check  ## check, then every test, the slow suites included
 	$(BIN)/python -m pytest
 
 bench: setup peers  ## measure against raw calls and the peers, interleaved; then files and commands

@@ -7,6 +7,7 @@ from environment import ROOT, UV, ensure_uv, run
 
 PINS = Path("requirements")
 PEER_PINS = Path("bench/peers/requirements")
+SERVER_PINS = Path("tests/servers")
 
 
 def main() -> None:
@@ -17,6 +18,7 @@ def main() -> None:
     # What users get is resolved inside what is tested, so that the two never name different versions.
     _compile(PINS / "core.txt", ["pyproject.toml", "--constraint", str(dev)])
     _compile(PINS / "all.txt", ["pyproject.toml", "--extra", "all", "--constraint", str(dev)])
+    _compile(SERVER_PINS / "requirements.txt", [str(SERVER_PINS / "requirements.in")])
     for wanted in sorted((ROOT / PEER_PINS).glob("*.in")):
         _compile(PEER_PINS / f"{wanted.stem}.txt", [str(PEER_PINS / wanted.name)])
 

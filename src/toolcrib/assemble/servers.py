@@ -85,4 +85,6 @@ def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
             f"{file} names MCP servers; install what speaks to them: pip install 'toolcrib[mcp]'"
         ) from error
     shelf, log = Shelf(runtime.registry), Log(runtime.store)
-    return McpSource(entries, os.environ, shelf.publish, log.note, descendants)
+    source = McpSource(entries, os.environ, shelf.publish, log.note, descendants)
+    runtime.registry.absence = source.absence
+    return source

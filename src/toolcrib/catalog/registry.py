@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import gc
 import re
-from collections.abc import Generator, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Generator, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -78,6 +78,8 @@ class Registry:
     def __init__(self, profile: Profile = Profile.FULL) -> None:
         self.profile = profile
         self.snapshot = Snapshot(MappingProxyType({}), 0)
+        self.absence: Callable[[str], str | None] = _no_absence
+        """Why a tool that a source should have is not there now, as far as a source knows."""
         self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
         self._checks: WeakKeyDictionary[Tool, Checks] = WeakKeyDictionary()
@@ -181,6 +183,10 @@ def _uncollected() -> Generator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+def _no_absence(name: str) -> str | None:
+    return None
 
 
 def stamped(

@@ -296,6 +296,8 @@ class EffectiveSet:
     def _not_available(self, name: str) -> str:
         if (reason := self.out.get(name)) is not None:
             return f"{name} is not available in this run: {reason}"
+        if (absence := self._registry.absence(self.canonical(name))) is not None:
+            return f"{name[:80]} is not available now: {absence}"
         near = near_names(name, self._tools)
         hint = f"; did you mean {' or '.join(near)}?" if near else f"; this run has {len(self._tools)} tools"
         return f"there is no tool {name[:80]!r} here{hint}"

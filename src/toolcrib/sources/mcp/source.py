@@ -54,6 +54,14 @@ class McpSource:
         waiting = [keeper for keeper in self.keepers.values() if keeper.state is State.NEW]
         await asyncio.gather(*(self._reach(keeper) for keeper in waiting))
 
+    def absence(self, name: str) -> str | None:
+        """Why a tool of a server is not there, when that is because the server is not."""
+        server = name.removeprefix("mcp.").split(".")[0] if name.startswith("mcp.") else ""
+        keeper = self.keepers.get(server)
+        if keeper is None or keeper.state is State.UP:
+            return None
+        return f"the MCP server {server!r} is not available: {keeper.why or keeper.state.value}"
+
     async def close(self) -> None:
         await asyncio.gather(*(keeper.close() for keeper in self.keepers.values()))
 
