@@ -63,7 +63,7 @@ class MemoryStore(MemoryInbox):
         self._watchers: list[tuple[asyncio.AbstractEventLoop, Callable[[int], None]]] = []
         self._artifacts = MemoryArtifacts(self._clock, artifact_bytes)
         self._pools: dict[str, Pool] = {}
-        self._blocks: dict[tuple[str, str], tuple[int, float]] = {}
+        self._blocks: dict[tuple[str, str], tuple[int, float, float]] = {}
         self._closed = False
 
     @property
@@ -192,11 +192,11 @@ class MemoryStore(MemoryInbox):
     async def draw(self, bucket: str, rate: Rate, holder: str, wanted: int, now: float) -> Block:
         self._require_open()
         self._blocks.pop((bucket, holder), None)
-        self._blocks = {whose: block for whose, block in self._blocks.items() if block[1] > now}
-        drawn = sum(amount for (name, _), (amount, _) in self._blocks.items() if name == bucket)
+        self._blocks = {whose: block for whose, block in self._blocks.items() if block[1] <= now < block[2]}
+        drawn = sum(block[0] for (name, _), block in self._blocks.items() if name == bucket)
         self._pools[bucket], block = draw(rate, self._pools.get(bucket), drawn, wanted, now)
         if block.amount:
-            self._blocks[bucket, holder] = (block.amount, now + block.lifetime)
+            self._blocks[bucket, holder] = (block.amount, now, now + block.lifetime)
         return block
 
     async def give_back(self, holder: str, unspent: Mapping[str, int]) -> None:
