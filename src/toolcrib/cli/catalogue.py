@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.kits import switchboard_of
 from toolcrib.assemble.opening import opening_mode
 from toolcrib.catalog.registry import Registry
-from toolcrib.cli.listing import Entry, entry_json, policy_of
+from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
-from toolcrib.engine.effective import EffectiveSet, Terms, near_names
+from toolcrib.config.policies import Policies, read_policies
+from toolcrib.engine.effective import EffectiveSet, Judge, Terms, near_names
 from toolcrib.engine.wish import Wish, screens_of
 from toolcrib.policy.modes import Mode, unasked, under_mode
 from toolcrib.policy.rules import Policy, Situation
@@ -19,7 +22,11 @@ from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
 from toolcrib.values.spec import Exposure, ToolSpec
+from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool
+
+if TYPE_CHECKING:
+    from toolcrib.policy.commands import CommandRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +36,58 @@ class Loaded(Entry):
     tool: Tool
 
 
-def entries(config: Config, tools: Iterable[Tool], agent: str | None, mode: str | None) -> list[Loaded]:
-    """Every tool by name, whether it is in or out: for this agent's model, or for a person where no agent is named."""
+@dataclass(frozen=True, slots=True)
+class Viewpoint:
+    """Who looks: an agent's model, or a person where no agent is named; in a mode and a role where one is given."""
+
+    agent: str | None = None
+    mode: str | None = None
+    role: Role | None = None
+
+
+def entries(config: Config, tools: Iterable[Tool], viewpoint: Viewpoint) -> list[Loaded]:
+    """Every tool by name, whether it is in or out from this viewpoint."""
+    effective = effective_set(config, tools, viewpoint)
+    terms = effective.terms
+    offered = {spec.name: spec for spec in effective.specs}
+    return [
+        Loaded(spec, _decided(terms.policy, spec, terms.situation), effective.why(name), tool)
+        for name, tool in sorted(effective.snapshot.items())
+        for spec in (offered.get(name, tool.spec),)
+    ]
+
+
+def effective_set(
+    config: Config, tools: Iterable[Tool], viewpoint: Viewpoint, policies: Policies | None = None
+) -> EffectiveSet:
+    """The tools that a run would have, with the rules that would hold in it."""
     registry = Registry(config.tools.schema_profile)
     snapshot = registry.add(tools)
-    policy = policy_of(config)
-    limits = config.tools
+    policies = policies or read_policies(config, os.environ)
     agents = load_agents(config, switchboard_of(config))
     board = agents.switched()
     board.check(snapshot)
-    known = agents.terms(agent or "main")
-    caller = Exposure.MANUAL if agent is None else Exposure.MODEL
-    wish = Wish(known, opening_mode(known, mode, config.modes), caller, role=known.role or Role.MAIN)
-    situation = Situation(known.agent_id, wish.role, wish.mode)
-    terms = Terms(policy, (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000, situation=situation)
+    known = agents.terms(viewpoint.agent or "main")
+    caller = Exposure.MANUAL if viewpoint.agent is None else Exposure.MODEL
+    role = viewpoint.role or known.role or Role.MAIN
+    wish = Wish(known, opening_mode(known, viewpoint.mode, config.modes), caller, role=role)
+    limits = config.tools
+    terms = Terms(
+        Policy(policies.rules), (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000,
+        judge=_judge((*policies.commands, *known.commands)) if config.toolsets else None,
+        situation=Situation(known.agent_id, wish.role, wish.mode),
+    )  # fmt: skip
     screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
-    effective = EffectiveSet.compile(registry, snapshot, screens, terms)
-    offered = {spec.name: spec for spec in effective.specs}
-    return [
-        Loaded(spec, _decided(policy, spec, situation), effective.why(name), tool)
-        for name, tool in sorted(snapshot.items())
-        for spec in (offered.get(name, tool.spec),)
-    ]
+    return EffectiveSet.compile(registry, snapshot, screens, terms)
+
+
+def _judge(commands: tuple[CommandRule, ...]) -> Judge:
+    def judge(targets: Sequence[Target]) -> Decision | None:
+        from toolcrib.policy.commands import CommandRules, decide_commands  # only a call that runs one needs them
+
+        return decide_commands(CommandRules(commands), targets)
+
+    return judge
 
 
 def _decided(policy: Policy, spec: ToolSpec, situation: Situation) -> Decision:

@@ -18,6 +18,7 @@ from toolcrib.cli.command import Choices
 from toolcrib.cli.output import counted, size
 from toolcrib.config import Config, InvalidConfig
 from toolcrib.config.home import Home, find_root
+from toolcrib.config.policies import read_policies
 from toolcrib.stores.migrations import steps
 from toolcrib.stores.sqlite.connection import connect_reader, explain
 from toolcrib.stores.sqlite.place import doubts
@@ -59,7 +60,14 @@ def examine(choices: Choices) -> list[Finding]:
         config = choices.load()
     except InvalidConfig as error:
         return [*findings, *_problems(error, home), *_database(home)]
-    return [*findings, _configuration(config), *_database(config.home), *_artifacts(config), *_space(config.home)]
+    return [
+        *findings,
+        _configuration(config),
+        *_rules(config),
+        *_database(config.home),
+        *_artifacts(config),
+        *_space(config.home),
+    ]
 
 
 def _python() -> Iterator[Finding]:
@@ -117,6 +125,16 @@ def _configuration(config: Config) -> Finding:
     if not present:
         return Finding("config", State.OK, "no file, all defaults")
     return Finding("config", State.OK, f"{counted(len(config.sources), 'key')} set in {', '.join(present)}")
+
+
+def _rules(config: Config) -> Iterator[Finding]:
+    policies = read_policies(config, os.environ)
+    for problem in policies.problems:
+        fix = "mend it; until then everything is denied (toolcrib policy check)"
+        yield Finding("policy", State.WRONG, str(problem), fix)
+    if policies.files and not policies.problems:
+        rules = counted(len(policies.rules) + len(policies.commands), "rule")
+        yield Finding("policy", State.OK, f"{rules}, {counted(len(policies.files), 'file')} of rules")
 
 
 def _database(home: Home) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ COMMANDS = {
     "toolkits": "toolcrib.cli.toolkits:toolkits",
     "agents": "toolcrib.cli.agents:agents",
     "trust": "toolcrib.cli.trust:trust",
+    "policy": "toolcrib.cli.policy:policy",
     "mcp-servers": "toolcrib.cli.servers:servers",
     "sessions": "toolcrib.cli.sessions:sessions",
     "events": "toolcrib.cli.events:events",

@@ -136,7 +136,7 @@ def call(
     from toolcrib.values.spec import NOTHING
 
     found = load_tools(modules)
-    known = [*_built_in(choices.load()), *found]
+    known = [*built_in(choices.load()), *found]
     if not known:
         raise NotSo(NO_TOOLS)
     schema = next((tool.spec.input_schema for tool in known if tool.name == name), NOTHING)
@@ -144,14 +144,15 @@ def call(
 
 
 def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> list[Loaded]:
-    from toolcrib.cli.catalogue import entries
+    from toolcrib.cli.catalogue import Viewpoint, entries
     from toolcrib.cli.modules import load_tools
 
     config = choices.load()
-    return entries(config, [*_built_in(config), *load_tools(modules)], agent, mode)
+    return entries(config, [*built_in(config), *load_tools(modules)], Viewpoint(agent, mode))
 
 
-def _built_in(config: Config) -> list[Tool]:
+def built_in(config: Config) -> list[Tool]:
+    """The tools of the toolsets that the configuration names."""
     if not config.toolsets and not config.tools_config:
         return []
     from toolcrib.assemble.hands import tools_to_show

@@ -26,15 +26,16 @@ class Document:
 
     def locate(self, key: KeyPath) -> str:
         """`file:line` of a key, or of the nearest table around it."""
-        found = self._position(key)
+        found = self.position(key)
         return str(self.path) if found is None else f"{self.path}:{found[0]}"
 
     def locate_exactly(self, key: KeyPath) -> str:
         """`file:line:column` of a key, or of the nearest table around it."""
-        found = self._position(key)
+        found = self.position(key)
         return str(self.path) if found is None else f"{self.path}:{found[0]}:{found[1]}"
 
-    def _position(self, key: KeyPath) -> tuple[int, int] | None:
+    def position(self, key: KeyPath) -> tuple[int, int] | None:
+        """Line and column of a key, or of the nearest table around it."""
         for length in range(len(key), 0, -1):
             if found := self.positions.get(key[:length]):
                 return found

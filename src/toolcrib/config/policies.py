@@ -86,15 +86,16 @@ def state_of(config: Config, managed: Managed = MANAGED) -> tuple[object, ...]:
 def _places(config: Config, managed: Managed) -> list[tuple[Level, Path]]:
     """The files there are, highest authority first; a folder that cannot be listed stands for its files."""
     home, project = config.home.root, config.project
-    found = [(Level.MANAGED, path) for path in _listed(managed.folder)]
+    found = [(Level.MANAGED, path) for path in listed(managed.folder)]
     for level, folder in ((Level.USER, home), *(((Level.PROJECT, project / ".toolcrib"),) if project else ())):
         single = folder / "policy.toml"
         found += [(level, path) for path in ((single,) if _exists(single) else ())]
-        found += [(level, path) for path in _listed(folder / "policy.d")]
+        found += [(level, path) for path in listed(folder / "policy.d")]
     return found
 
 
-def _listed(folder: Path) -> list[Path]:
+def listed(folder: Path) -> list[Path]:
+    """The TOML files in a folder by name; the folder itself where it cannot be listed."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING) and not name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
@@ -173,7 +174,7 @@ def _rules_of(document: Document, level: Level, home: Path) -> PolicyFile:
 
 
 def _told(invalid: Invalid, document: Document) -> Iterator[Problem]:
-    for path, message in invalid.mistakes:
+    for path, message in sorted(invalid.mistakes, key=lambda mistake: document.position(mistake[0]) or (0, 0)):
         yield Problem(document.locate_exactly(path), show_key(path), message)
 
 

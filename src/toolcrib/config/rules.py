@@ -138,7 +138,7 @@ _NAMES = one_or_more(text("a name, * standing for anything", r"[^\x00-\x20\x7f-\
 _TOOLS = one_or_more(TOOL_PATTERN)
 _PATTERNS = one_or_more(WORDS)
 _MARKS = unordered(one_or_more(text("a mark such as 'sensitive', 'outside' or 'protected'", r"[a-z][a-z_-]{0,40}")))
-_RUN_MARKS = unordered(one_or_more(text(f"one of {', '.join(RUN_MARKS)}", "|".join(RUN_MARKS))))
+RUN_MARK_SET = unordered(one_or_more(text(f"one of {', '.join(RUN_MARKS)}", "|".join(RUN_MARKS))))
 _FACTS = ("category", "tool_type", "source", "server", "agent", "role", "mode")
 _TARGETS = {
     "path": "path",
@@ -158,7 +158,7 @@ _EXAMPLE_TABLE = record(
         "command": entry(_PATTERNS, (), "Commands that it runs."),
         "target_agent": entry(_PATTERNS, (), "Agents that it starts or steers."),
         "resource": entry(_PATTERNS, (), "Other things that it touches."),
-        "run_marks": entry(_RUN_MARKS, frozenset[str](), "Marks of the run."),
+        "run_marks": entry(RUN_MARK_SET, frozenset[str](), "Marks of the run."),
     },
     _example,
     {"target_agent": lambda example: example.agent},
@@ -188,7 +188,7 @@ RULE = record(
         "agent": entry(_NAMES, (), "Agent that calls."),
         "role": entry(one_or_more(choice(Role)), (), "Role of the agent that calls."),
         "mode": entry(_NAMES, (), "Mode of the run."),
-        "run_marks": entry(_RUN_MARKS, frozenset[str](), "What the run must have done before, all of it."),
+        "run_marks": entry(RUN_MARK_SET, frozenset[str](), "What the run must have done before, all of it."),
         "path": entry(_PATTERNS, (), "Paths, as globs over resolved or virtual paths; relative = below `/workspace`."),
         "host": entry(_PATTERNS, (), "Hosts, with a port where it is not 80 or 443: `*.example.com:8443`."),
         "command": entry(_PATTERNS, (), "Words that commands begin with, as in `policy.commands`."),

@@ -23,7 +23,7 @@ class Example:
     targets and arguments is not there."""
 
     tool: str = ""
-    arguments: Mapping[str, Json] = field(default=NOTHING)
+    arguments: Mapping[str, Json] = field(default=NOTHING, hash=False)
     path: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
     command: tuple[str, ...] = ()

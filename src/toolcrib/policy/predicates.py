@@ -43,7 +43,7 @@ class Predicate:
 
     path: str
     operation: Operation
-    value: Json
+    value: Json = field(hash=False)
     parts: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _test: Test = field(init=False, repr=False, compare=False)
 
@@ -118,10 +118,13 @@ def _matching(value: Json) -> Test:
     if pattern_weight(value) > MAX_WEIGHT:
         raise ConfigError(f"the regular expression {value[:60]!r} is too large; write a simpler one")
     re2 = cast("Any", import_module("re2"))  # 30 ms that only such rules have to pay
+    options = re2.Options()
+    options.dot_nl, options.log_errors = True, False
     try:
-        compiled = re2.compile(f"(?s)(?:{value})")
+        compiled = re2.compile(value, options)
     except re2.error as error:
-        raise ConfigError(f"the regular expression {value[:60]!r} cannot be read: {error}") from error
+        told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
+        raise ConfigError(f"the regular expression {value[:60]!r} cannot be read: {told}") from error
     return lambda found: isinstance(found, str) and compiled.fullmatch(found) is not None
 
 

@@ -157,6 +157,17 @@ class Rule:
                 return False
         return self.targets is None or self.targets.holds(targets)
 
+    def unmet(self, arguments: Mapping[str, Json], targets: Sequence[Target], marks: Set[str]) -> str | None:
+        """Why the rule does not cover a call of a tool that it concerns; None when it does."""
+        if missing := self.run_marks - marks:
+            return f"the run is not marked {', '.join(sorted(missing))}"
+        for predicate in self.arguments:
+            if not predicate.holds(arguments, self.quantity):
+                return f"the argument {predicate} does not hold"
+        if self.targets is None or self.targets.holds(targets):
+            return None
+        return self.targets.unmet(targets)
+
     def names_tool_and_targets(self, targets: Sequence[Target]) -> bool:
         """Whether an operator wrote down the very tool and what it may touch, for every target of the call."""
         return (

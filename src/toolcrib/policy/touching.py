@@ -78,6 +78,18 @@ class TargetTest:
             return bool(concerned)
         return all(self._one_fits(kind, fits, concerned) for kind, fits in self._fits.items())
 
+    def unmet(self, targets: Sequence[Target]) -> str:
+        """What it is about the targets that does not fit, for people."""
+        for kind, patterns in self.touching.by_kind.items():
+            wanted = " or ".join(patterns)
+            concerned = [target for target in targets if target.kind is kind]
+            if not concerned:
+                return f"the call touches no {kind.value}"
+            other = next((target for target in concerned if not self._fits[kind](target)), None)
+            if other is not None:
+                return f"{kind.value} {other.also or other.value} is not {wanted}"
+        return f"no target is marked {' or '.join(sorted(self.touching.marks))}"
+
     def covers_all(self, targets: Sequence[Target]) -> bool:
         """Whether every single target is of a kind that this test names, and fits."""
         return bool(targets) and all(
