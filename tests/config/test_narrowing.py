@@ -132,6 +132,15 @@ def ordered(*loose_to_strict: str) -> Judge:
     return lambda before, after: loose_to_strict.index(after) >= loose_to_strict.index(before)
 
 
+def fewer_hosts(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
+    """Fewer, and not none where there were some: without a list other hosts ask, with one they are denied."""
+    return set(after) <= set(before) and bool(after) == bool(before)
+
+
+def higher(before: bool, after: bool) -> bool:
+    return after >= before
+
+
 def unlimited_lower(before: int, after: int) -> bool:
     return before == 0 or 0 < after <= before
 
@@ -232,6 +241,7 @@ UNLIMITED_KEYS = """
 RATE_KEYS = "limits.rate limits.agent_rate limits.session_rate"
 SWITCHES = st.dictionaries(st.sampled_from(["x", "y.z"]), st.booleans())
 SUB_APP = st.fixed_dictionaries({"tool_names": some("x", "y.z")})
+HOST_LISTS = st.fixed_dictionaries({"allow_hosts": some("a.example", "b.example")})
 KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     **dict.fromkeys(LARGE_KEYS.split(), (LARGE, lower)),
     **dict.fromkeys(SMALL_KEYS.split(), (SMALL, lower)),
@@ -268,7 +278,12 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "guard.enforcement": (st.sampled_from(["off", "observe", "enforce"]), ordered("off", "observe", "enforce")),
     "redaction.values_from_env": (some("TOKEN", "KEY"), superset),
     "redaction.extra_patterns": (some("a+", "b+"), superset),
-    "network.allow_hosts": (some("a.example", "*.b.example"), subset),
+    "network.allow_hosts": (some("a.example", "*.b.example"), fewer_hosts),
+    "network.unlisted": (st.sampled_from(["auto", "ask", "deny"]), ordered("ask", "auto", "deny")),
+    "network.schemes": (some("https", "http", "ftp"), subset),
+    "network.deny_private": (st.booleans(), higher),
+    "network.allow_private": (some("10.0.0.0/8", "192.168.1.7"), subset),
+    "network.tools": (st.dictionaries(st.sampled_from(["web.*", "mcp.x.**"]), HOST_LISTS), same),
     "network.deny_hosts": (some("a.example", "*.b.example"), superset),
     "tools_config": (st.dictionaries(st.sampled_from(["main", "sub"]), SWITCHES), switches),
     "sub_apps": (st.dictionaries(st.sampled_from(["a", "b"]), SUB_APP), sub_apps),

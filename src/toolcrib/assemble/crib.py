@@ -281,6 +281,7 @@ def loop_limits(given: GivenLoopLimits) -> LoopLimits:
 
 def open_hands(settings: Config, runtime: Runtime, rules: RuleBook) -> Hands | None:
     """The toolsets of Toolcrib's own, when the configuration wants any."""
+    runtime.judge, runtime.judge_with = rules.judge(), rules.judge
     from toolcrib.assemble.kits import mounted_toolsets
 
     names = mounted_toolsets(settings, runtime.switchboard)
@@ -290,7 +291,6 @@ def open_hands(settings: Config, runtime: Runtime, rules: RuleBook) -> Hands | N
     from toolcrib.executors.environment import command_environment
 
     hands = Hands(settings, runtime.store.artifacts, runtime.redactor)
-    runtime.judge, runtime.judge_with = rules.judge(), rules.judge
     runtime.environment = ", ".join(sorted(command_environment(os.environ, settings.tools.env_allowlist)))
     runtime.folder = hands.default.project.root
     runtime.ground = hands.place_below

@@ -6,9 +6,9 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
+from toolcrib.assemble.judging import Lists
 from toolcrib.config.policies import MANAGED, Managed, Policies, read_policies, state_of
 from toolcrib.policy.rules import Policy, Rule
 from toolcrib.values.json import JsonObject
@@ -40,10 +40,8 @@ class RuleBook:
         return Policy((*self.policies.rules, *self.further), generation)
 
     def judge(self, further: tuple[CommandRule, ...] = ()) -> Judge:
-        """What the rules about commands, and those of an agent's definition, say about the targets of a call."""
-        from toolcrib.policy.commands import CommandRules, decide_commands  # only where there are commands
-
-        return partial(decide_commands, CommandRules((*self.policies.commands, *further)))
+        """What the rules about commands, those of an agent's definition, and the lists of hosts say about a call."""
+        return Lists(self.settings, (*self.policies.commands, *further))
 
     def refresh(self, runtime: Runtime) -> None:
         """Look at the files, and read them again when one of them changed, came or went."""

@@ -9,6 +9,7 @@ from toolcrib.config.config import Config, Given, Row
 from toolcrib.config.home import Home
 from toolcrib.config.limits import Limits, LoopLimits
 from toolcrib.config.load import load
+from toolcrib.config.network import Network
 from toolcrib.config.problems import InvalidConfig, Level, Problem
 from toolcrib.config.records import SubApp
 from toolcrib.config.sections import (
@@ -17,7 +18,6 @@ from toolcrib.config.sections import (
     Enforcement,
     Guard,
     Modes,
-    Network,
     PolicySettings,
     Redaction,
     SandboxMode,

@@ -16,6 +16,7 @@ from toolcrib.config.keys import all_keys, key, section
 from toolcrib.config.kinds import items, table
 from toolcrib.config.limits import Limits
 from toolcrib.config.narrowing import by_entry, fewer
+from toolcrib.config.network import Network
 from toolcrib.config.problems import Level
 from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH, SWITCH_OFF, SubApp, by_switch
 from toolcrib.config.sections import (
@@ -23,7 +24,6 @@ from toolcrib.config.sections import (
     Agents,
     Guard,
     Modes,
-    Network,
     PolicySettings,
     Redaction,
     SelfEvolution,

@@ -68,6 +68,18 @@ def fewer() -> Narrowing[tuple[Any, ...]]:
     return Narrowing("list fewer of the operator's entries", narrow)
 
 
+def fewer_but_some() -> Narrowing[tuple[Any, ...]]:
+    """As `fewer`, for a list that means more when it is empty."""
+    part = fewer()
+
+    def narrow(held: tuple[H, ...], wanted: tuple[H, ...]) -> tuple[H, ...]:
+        if held and not wanted:
+            raise Widens({(): "may not be emptied by a project, since an empty list stands for no list"})
+        return part.narrow(held, wanted)
+
+    return Narrowing("list fewer of the operator's entries, and at least one", narrow)
+
+
 def more() -> Narrowing[tuple[Any, ...]]:
     """By adding to a list that only takes away."""
     return Narrowing("add entries", together)

@@ -36,6 +36,14 @@ LAYERS = {
 
 
 @dataclass(frozen=True, slots=True)
+class HostLists:
+    """Hosts for some tools; without `allow_hosts` the general list holds for them."""
+
+    allow_hosts: tuple[str, ...] | None = None
+    deny_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SubApp:
     """A family of tools that agents get by data, not by code."""
 
@@ -135,6 +143,10 @@ def place_of(at: At) -> str:
     return f"{at.place} {show_key(at.path)}" if at.path[0] == "policy" else at.place
 
 
+def _host_lists(at: At, *, allow_hosts: tuple[str, ...] | None, deny_hosts: tuple[str, ...]) -> HostLists:
+    return HostLists(allow_hosts, deny_hosts)
+
+
 def _rate(at: At, *, max_calls: int, per_seconds: float) -> Rate:
     return Rate(max_calls, per_seconds)
 
@@ -181,6 +193,17 @@ RATE = record(
         "per_seconds": entry(number(0.001, 31_536_000), REQUIRED, "Time in which the burst is refilled.", "s"),
     },
     _rate,
+)
+HOST = text(
+    "a host in lower case, such as 'api.example.com', '*.example.com' or 'localhost:8080'",
+    r"\*|(?:(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::(?:[0-9]{1,5}|\*))?",
+)
+HOST_LISTS = record(
+    {
+        "allow_hosts": entry(items(HOST), None, "Hosts that these tools may reach, in place of the general list."),
+        "deny_hosts": entry(items(HOST), (), "Hosts that these tools never reach, besides the general ones."),
+    },
+    _host_lists,
 )
 _AGENT = text("the name of an agent", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 SUB_APP = record(

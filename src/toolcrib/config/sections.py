@@ -38,10 +38,6 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 NAME = text("a name of letters, digits, '_', '-' and '.'", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 VARIABLE = text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 EXPRESSION = text("a regular expression (RE2 syntax)", r".+")
-HOST = text(
-    "a host in lower case, such as 'api.example.com', '*.example.com' or 'localhost:8080'",
-    r"\*|(?:(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?",
-)
 
 
 GLOB = text("a glob without a leading '/' or '..'", r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00-\x1f\x7f]{1,500}")
@@ -297,16 +293,4 @@ class Agents:
         lower(),
         "How long a cancelled child may take to end before it is abandoned.",
         "ms",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
-    """Hosts. One on neither list asks; one on both is denied."""
-
-    allow_hosts: tuple[str, ...] = key(
-        items(HOST), (), fewer(), "Hosts that network tools may reach without a question."
-    )
-    deny_hosts: tuple[str, ...] = key(
-        items(HOST), (), more(), "Hosts that are never reached; every layer adds its own.", combine=together
     )

@@ -26,8 +26,8 @@ from toolcrib.values.spec import Effect, Lane, ToolSpec
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool, no_targets
 
-Judge = Callable[[Sequence[Target]], Decision | None]
-"""What rules about commands say of a call's targets; None when it runs no command."""
+Judge = Callable[[str, Sequence[Target]], Decision | None]
+"""What rules about commands and hosts say of the targets of a tool's call; None when it has none of them."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class Slot:
     def _decided(self, ruling: Ruling, judge: Judge | None, invocation: Invocation, marks: Set[str]) -> Decision:
         """Rules, then what the tool itself asks for, then what is owed to a call that was mended."""
         tool, targets = self.tool, invocation.targets
-        judged = judge(targets) if judge is not None and targets else None
+        judged = judge(tool.name, targets) if judge is not None and targets else None
         decision = ruling.decide(invocation.arguments, targets, marks, judged)
         if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):
             decision = decision.at_least(Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval"))

@@ -22,6 +22,7 @@ from toolcrib.values.spec import NOTHING, Effect, ToolSpec
 from toolcrib.values.target import Target, TargetKind
 
 NO_MARKS: frozenset[str] = frozenset()
+_JUDGED = frozenset({TargetKind.COMMAND, TargetKind.HOST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Ruling:
         covering = [rule for rule in self.allowing if rule.covers(arguments, targets, marks)]
         decision = self._allowed(covering, targets)
         if judged is not None:
-            decision = _with_judged(decision, judged, covering)
+            decision = self._with_judged(decision, judged, covering, targets)
         return self._guarded(decision, covering, targets, marks) if decision.verdict is Verdict.ALLOW else decision
 
     def _allowed(self, covering: Sequence[Rule], targets: Sequence[Target]) -> Decision:
@@ -72,6 +73,22 @@ class Ruling:
         if not self.spec.dangerous:
             return covering[0].decision
         return next((rule.decision for rule in covering if rule.names_tool_and_targets(targets)), UNNAMED)
+
+    def _with_judged(
+        self, decision: Decision, judged: Decision, covering: Sequence[Rule], targets: Sequence[Target]
+    ) -> Decision:
+        """A rule about commands or hosts stands in for the default; a default about them gives way to who names them.
+
+        That a host may be reached says nothing about changing things there.
+        """
+        kinds = _JUDGED & {target.kind for target in targets}
+        if judged.verdict is Verdict.ALLOW:
+            reaches = TargetKind.COMMAND in kinds or (self.effect is Effect.READ and not self.spec.dangerous)
+            return judged if decision.layer == SHIPPED and reaches else decision
+        if judged.layer == SHIPPED and decision.verdict is Verdict.ALLOW:
+            named = any(rule.targets is not None and all(map(rule.targets.names, kinds)) for rule in covering)
+            return decision if named else judged
+        return decision.at_least(judged)
 
     def _guarded(
         self, decision: Decision, covering: Sequence[Rule], targets: Sequence[Target], marks: Set[str]
@@ -85,16 +102,6 @@ class Ruling:
             known = any(READ_SENSITIVE in rule.run_marks for rule in covering if rule.layer.is_operator)
             return decision if known else AFTER_SENSITIVE
         return decision
-
-
-def _with_judged(decision: Decision, judged: Decision, covering: Sequence[Rule]) -> Decision:
-    """A rule about commands stands in for the default; a default about commands gives way to a rule that names them."""
-    if judged.verdict is Verdict.ALLOW:
-        return judged if decision.layer == SHIPPED else decision
-    if judged.layer == SHIPPED and decision.verdict is Verdict.ALLOW:
-        named = any(rule.targets is not None and rule.targets.names(TargetKind.COMMAND) for rule in covering)
-        return decision if named else judged
-    return decision.at_least(judged)
 
 
 @dataclass(frozen=True, slots=True)
