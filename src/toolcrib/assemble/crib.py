@@ -155,6 +155,10 @@ class Toolcrib:
                 stack.push_async_callback(hands.close)
             stack.push_async_callback(open_hooks(settings, runtime, hands))
             board.check(registry.snapshot)
+            if settings.apis:
+                from toolcrib.assemble.apis import open_apis
+
+                registry.add(open_apis(settings))
             servers = open_servers(settings, runtime)
             if servers is not None:
                 stack.push_async_callback(servers.close)

@@ -10,12 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from toolcrib.config.apis import API, API_NAME, ApiEntry
 from toolcrib.config.approvals import Approvals
 from toolcrib.config.home import Home
 from toolcrib.config.keys import all_keys, key, section
 from toolcrib.config.kinds import items, table
 from toolcrib.config.limits import Limits
-from toolcrib.config.narrowing import by_entry, fewer
+from toolcrib.config.narrowing import by_entry, fewer, never
 from toolcrib.config.network import Network
 from toolcrib.config.problems import Level
 from toolcrib.config.records import FEWER_TOOLS, SUB_APP, SWITCH, SWITCH_OFF, SubApp, by_switch
@@ -92,6 +93,15 @@ class Config:
         "Per sub-app: the tools that are bound to it, and the agents that get them.",
         combine=by_entry,
         example='[sub_apps.journal]\ntool_names = ["notes.read", "notes.add"]',
+    )
+
+    apis: Mapping[str, ApiEntry] = key(
+        table(API_NAME, API),
+        MappingProxyType({}),
+        never(),
+        "HTTP interfaces described by an OpenAPI 3 document; each operation becomes a tool `api.<name>.<operation>`.",
+        combine=by_entry,
+        example='[apis.shop]\ndocument = "shop.json"\nheaders = { Authorization = "Bearer ${SHOP_TOKEN}" }',
     )
 
     def describe(self) -> list[Row]:

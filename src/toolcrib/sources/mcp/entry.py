@@ -14,7 +14,6 @@ from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Effect
 
 _SERVER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,47}")
-_REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _STDIO, _HTTP = {"command", "args", "env", "cwd"}, {"url", "headers"}
 _BOTH = {"type", "transport", "disabled", "network", "tools", "timeout_ms", "connect_timeout_ms"}
 _TYPES = {
@@ -106,18 +105,6 @@ def entry_of(name: str, value: Json, file: str) -> Entry:
         timeout=_seconds(value, "timeout_ms", where),
         connect_timeout=_seconds(value, "connect_timeout_ms", where) or 15.0,
     )
-
-
-def resolved(values: Mapping[str, str], environment: Mapping[str, str], where: str) -> dict[str, str]:
-    """Values with their references filled in; one that is not set is an error, not an empty secret."""
-
-    def fill(match: re.Match[str]) -> str:
-        name, default = match.groups()
-        if name not in environment and default is None:
-            raise ConfigError(f"{where} refers to ${{{name}}}, which is not set in the environment")
-        return environment.get(name, default)
-
-    return {key: _REFERENCE.sub(fill, value) for key, value in values.items()}
 
 
 def _override(said: Json, where: str) -> Override:

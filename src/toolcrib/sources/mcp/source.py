@@ -13,11 +13,12 @@ from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
 from toolcrib.sources.mcp.clean import Cleaner
-from toolcrib.sources.mcp.entry import Entry, resolved
+from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.extras import extra_tools
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, Transport
 from toolcrib.sources.mcp.translate import returned, spec_of
 from toolcrib.values.context import ToolContext
+from toolcrib.values.references import resolved
 from toolcrib.values.refusal import InvalidName, Reason, Refusal, RegistrationError
 from toolcrib.values.result import ToolReturn
 from toolcrib.values.target import Target, TargetKind

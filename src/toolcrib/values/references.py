@@ -1,0 +1,22 @@
+"""Secrets by reference: `${NAME}` in a text stands for a variable of the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from toolcrib.values.refusal import ConfigError
+
+_REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def resolved(values: Mapping[str, str], environment: Mapping[str, str], where: str) -> dict[str, str]:
+    """Values with their references filled in; one that is not set is an error, not an empty secret."""
+
+    def fill(match: re.Match[str]) -> str:
+        name, default = match.groups()
+        if name not in environment and default is None:
+            raise ConfigError(f"{where} refers to ${{{name}}}, which is not set in the environment")
+        return environment.get(name, default)
+
+    return {key: _REFERENCE.sub(fill, value) for key, value in values.items()}
