@@ -70,7 +70,7 @@ def check(parent: Run, child: Run, sent) -> None:
         minimum = {"agent.task_get", "agent.task_claim_step", "code.read_file"}
         wanted = set(parent.tools) if "allowed_tools" in sent else set()
         assert specs.keys() <= minimum | wanted
-    assert specs.keys() | child.tools.out.keys() == set(NAMES)
+    assert specs.keys() | child.tools.out.keys() == {*NAMES, "tools.search"}
 
 
 async def test_a_child_without_a_list_has_the_set_of_its_own_role_not_that_of_its_parent() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.askers.inbox import answer
 from toolcrib.assemble.asking import Asking, seat_asker
+from toolcrib.assemble.discovery import open_discovery
 from toolcrib.assemble.opening import opening_mode
 from toolcrib.assemble.scope import RunScope
 from toolcrib.catalog.decorate import tool_of
@@ -140,6 +141,7 @@ class Toolcrib:
             runtime.hooks = tuple(hooks)
             seat_asker(asker, settings, runtime)
             runtime.capabilities = frozenset(capabilities)
+            open_discovery(settings, runtime)
             stack.push_async_callback(runtime.close)
             sessions = Sessions(store, owner_name(), float(settings.store.lease_seconds), str(settings.project or ""))
             stack.push_async_callback(sessions.close)

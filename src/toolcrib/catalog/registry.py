@@ -15,6 +15,7 @@ from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.signature import DerivedSchema
 from toolcrib.catalog.validate import Validator, check_definition, check_input_schema
 from toolcrib.values.json import JsonError, JsonObject, check_json
+from toolcrib.values.name import ENVELOPES
 from toolcrib.values.refusal import InvalidName, RegistrationError, SchemaError, ToolcribError
 from toolcrib.values.schema import Profile
 from toolcrib.values.spec import NOTHING, Effect, Source, ToolSpec, ToolType
@@ -153,6 +154,8 @@ class Registry:
     def _refuse_twin(self, name: str, added: Mapping[str, str]) -> None:
         """Names that differ in case only would be one name to some providers."""
         spelling = name.lower()
+        if spelling in ENVELOPES:
+            raise InvalidName(f"{name!r} is the envelope in which any tool can be called; choose another name")
         twin = self._spellings.get(spelling) or added.get(spelling)
         if twin == name:
             raise InvalidName(f"a tool named {name!r} is already registered; choose another name, or replace it")

@@ -34,9 +34,12 @@ class TokenEstimator:
         for text, tokens in observed:
             guessed += raw_tokens(text)
             actual += tokens
-        if guessed <= 0.0 or actual <= 0.0:
-            return self
-        return TokenEstimator(min(MOST_SCALE, max(LEAST_SCALE, actual / guessed)))
+        return self if guessed <= 0.0 or actual <= 0.0 else TokenEstimator.fitted(guessed, actual)
+
+    @classmethod
+    def fitted(cls, guessed: float, counted: float) -> "TokenEstimator":
+        """An estimator for a model that counted so many tokens where uncalibrated estimates came to `guessed`."""
+        return cls(min(MOST_SCALE, max(LEAST_SCALE, counted / guessed))) if guessed > 0.0 and counted > 0.0 else cls()
 
 
 def raw_tokens(text: str) -> float:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
+
+
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class Form(StrEnum):
@@ -86,6 +89,21 @@ class LazyGroup(Group):
             return None
         module, _, attribute = self.places[cmd_name].partition(":")
         return getattr(import_module(module), attribute)
+
+
+def module_option(command: F) -> F:
+    """The option that says where tools come from."""
+    return click.option(
+        "--module", "-m", "modules", multiple=True, metavar="PLACE",
+        help="A Python file or module with tools; may be repeated. Its code is run.",
+    )(command)  # fmt: skip
+
+
+def mode_option(command: F) -> F:
+    """The option that says in which mode to look."""
+    return click.option("--mode", metavar="MODE", help="As in a run in this mode: plan, accept_edits, dont_ask.")(
+        command
+    )
 
 
 def examples(*lines: str) -> str:

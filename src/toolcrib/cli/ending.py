@@ -8,6 +8,8 @@ import click
 
 from toolcrib.askers.visible import visible
 
+NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py"
+
 
 class Exit(IntEnum):
     """What the exit code of every command means."""

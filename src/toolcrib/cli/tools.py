@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from toolcrib.cli.command import Choices, Form, Group, examples
-from toolcrib.cli.ending import Exit, NotSo, hint
+from toolcrib.cli.command import Choices, Form, Group, examples, mode_option, module_option
+from toolcrib.cli.discovery import cost, forget, search
+from toolcrib.cli.ending import NO_TOOLS, Exit, NotSo, hint
 from toolcrib.cli.output import print_fields, print_heading, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from toolcrib.cli.catalogue import Loaded
     from toolcrib.cli.listing import Entry
     from toolcrib.config import Config
     from toolcrib.values.tool import Tool
 
-F = TypeVar("F", bound="Callable[..., object]")
 ENTRY_SHAPE = "{name, title, description, effect, tags, category, type, exposure, verdict, rule, because, out}"
-NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py"
-
-
-def module_option(command: F) -> F:
-    """The option that says where tools come from."""
-    return click.option(
-        "--module", "-m", "modules", multiple=True, metavar="PLACE",
-        help="A Python file or module with tools; may be repeated. Its code is run.",
-    )(command)  # fmt: skip
-
-
-def mode_option(command: F) -> F:
-    """The option that says in which mode to look."""
-    return click.option("--mode", metavar="MODE", help="As in a run in this mode: plan, accept_edits, dont_ask.")(
-        command
-    )
 
 
 @click.group(cls=Group)
@@ -141,6 +125,10 @@ def call(
         raise NotSo(NO_TOOLS)
     schema = next((tool.spec.input_schema for tool in known if tool.name == name), NOTHING)
     return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session, approve, mode))
+
+
+for _command in (search, cost, forget):
+    tools.add_command(_command)
 
 
 def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> list[Loaded]:

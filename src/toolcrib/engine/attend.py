@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.catalog.validate import arguments_of
+from toolcrib.engine.envelope import opened
 from toolcrib.engine.parking import POLL_SECONDS, Parked, digest_of, fresh, unkept
 from toolcrib.engine.settle import settle, skip
 from toolcrib.ports import Question, QuestionState
@@ -165,6 +166,7 @@ def _identical(call: ToolCall, run: Run) -> Question | None:
     parked = run.gate.parked
     if not parked:
         return None
+    call = opened(call)
     try:
         arguments, tool = arguments_of(call.arguments), run.tools.canonical(call.name)
     except Refusal:

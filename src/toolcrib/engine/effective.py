@@ -188,6 +188,15 @@ class EffectiveSet:
         if self.terms.situation.mode == Mode.PLAN and spec.effect is Effect.WRITE:
             self._offered[name] = reading_form(spec)
 
+    def reconsider(self, name: str, reason: str | None) -> None:
+        """Put one tool out for a reason that lies in the set as a whole, or judge it again without it."""
+        for table in (self.out, self._tools, self._slots):
+            table.pop(name, None)
+        if reason is not None:
+            self.out[name] = reason
+        elif (tool := self.snapshot.get(name)) is not None:
+            self._place(name, tool)
+
     def require(self, name: str) -> Slot:
         """The slot of a tool that may run here; otherwise a refusal that names what would work."""
         slot = self._slots.get(name)

@@ -220,6 +220,8 @@ def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> dict[str, Json]
         metadata["provider_call_id"] = flight.call.id
     if flight.slot is not None and flight.call.name != flight.slot.tool.spec.name:
         metadata["provider_name"] = flight.call.name
+    if flight.call.via is not None:
+        metadata["via"] = flight.call.via
     return metadata
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from toolcrib.catalog.toolkit import Focus
+    from toolcrib.engine.display import Display
     from toolcrib.engine.runtime import Runtime
     from toolcrib.workspace import Mount
 
@@ -82,6 +83,7 @@ class Run:
     began: float = 0.0
     spending: Spending = field(default_factory=Spending)
     stop_refused: bool = False
+    display: Display | None = None
     flights: set[Flight] = field(default_factory=set[Flight])
     vigils: set[Vigil] = field(default_factory=set[Vigil])
     _ids: UsedIds = field(default_factory=UsedIds)
@@ -124,8 +126,8 @@ class Run:
         return self._portal.call(self.turn, calls)
 
     def advertise(self, provider: str) -> list[JsonObject]:
-        """The tools of this run as a provider wants them listed, under provider-safe names."""
-        return self.tools.advertised(provider, self.runtime.advertiser)
+        """The tools of this run as a provider wants them listed, under provider-safe names: all, or what is shown."""
+        return (self.display or self.tools).advertised(provider, self.runtime.advertiser)
 
     @property
     def guidance(self) -> str:
@@ -135,6 +137,10 @@ class Run:
     def focus(self, said: str = "") -> Focus:
         """The tools to concentrate on after what the user said last, and whether one of them must be called."""
         return self.runtime.prompting.focus(self.tools, self.mode, said)
+
+    def compacted(self) -> str:
+        """To be called when the conversation was shortened: what to tell the model again of the tools it had found."""
+        return "" if self.display is None else self.display.compacted()
 
     def abort(self, reason: str = "aborted by the operator") -> None:
         """Stop everything that runs here and let nothing start any more; finished work stays finished."""

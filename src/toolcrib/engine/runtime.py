@@ -40,6 +40,7 @@ from toolcrib.values.spec import Exposure, ToolSpec
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
+    from toolcrib.engine.discovery import Discovery
     from toolcrib.engine.redact import Redactor
     from toolcrib.policy.commands import CommandRule
     from toolcrib.workspace import Mount
@@ -96,6 +97,7 @@ class Runtime:
     ground: Ground | None = None
     switchboard: Switchboard = field(default_factory=Switchboard)
     prompting: Prompting = field(default_factory=Prompting)
+    discovery: Discovery | None = None
     farewells: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
     """Called with a run's id when it ends: whatever it left behind ends with it."""
     watch: Watch = field(init=False)
@@ -139,6 +141,8 @@ class Runtime:
         run.budgeted = bool(run.allowance or self.session_allowance)
         run.guard = self.loop_guard(wish)
         await run.opened(beginning)
+        if self.discovery is not None and SEARCH in run.tools:
+            await self.discovery.open_display(run)
         if self.listeners and begins:
             await self._begin_session(run)
         if resumed:
@@ -155,6 +159,8 @@ class Runtime:
             switched = self.switchboard.screen(wish.agent.agent_id, wish.role)
             screens = screens_of(wish, self.capabilities, self.plan_tools, switched)
             fresh = EffectiveSet.compile(self.registry, snapshot, screens, self._terms(wish))
+        if fresh is not known and self.discovery is not None:
+            self.discovery.weigh(fresh)
         self._sets.pop(wish, None)
         self._sets[wish] = fresh
         if len(self._sets) > CACHED_SETS:

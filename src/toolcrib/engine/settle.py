@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.engine import watchers
 from toolcrib.engine.bound import is_short
+from toolcrib.engine.envelope import unwrapped
 from toolcrib.engine.flight import Flight, failure_of, promptly
 from toolcrib.engine.record import (
     bounded,
@@ -23,6 +24,7 @@ from toolcrib.engine.repetition import draw, saw
 from toolcrib.engine.steadfast import unstoppable
 from toolcrib.ports import Conflict, Question
 from toolcrib.values.call import Permit, ToolCall
+from toolcrib.values.name import ENVELOPES
 from toolcrib.values.refusal import Refusal, StoreError
 from toolcrib.values.result import ToolResult
 
@@ -59,6 +61,8 @@ async def _attempt(call: ToolCall, flight: Flight, run: Run) -> None:
     """Prove, permit and execute one call; whatever stops it becomes a value here."""
     try:
         run.check_alive(call)
+        if call.name in ENVELOPES:
+            call = flight.call = unwrapped(call)
         slot = flight.slot = run.tools.require(call.name)
         run.check_contract(slot)
         if flight.parked is None and not run.take(slot, flight):
@@ -123,6 +127,8 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
         result = unrecorded(result, error, run)
     if flight.cancelled:
         raise asyncio.CancelledError
+    if run.display is not None:
+        run.display.settled(flight, result)
     slot, permit = flight.slot, flight.permit
     if permit is not None and slot is not None and slot.after:
         await watchers.after(slot, permit.invocation, result, run)

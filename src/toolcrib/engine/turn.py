@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from toolcrib.engine.attend import see_through
+from toolcrib.engine.envelope import opened
 from toolcrib.engine.settle import skip
 from toolcrib.policy.plan import plan
 from toolcrib.ports import Unit
@@ -24,7 +25,7 @@ async def take_turn(calls: Sequence[ToolCall], run: Run) -> list[ToolResult]:
     """Settle the calls of one turn: reads and agents in parallel, each write alone, in order."""
     if len(calls) == 1:
         return [await see_through(calls[0], run)]
-    turn = Turn([_identified(call, run) for call in calls], run)
+    turn = Turn([opened(_identified(call, run)) for call in calls], run)
     turn.record()
     try:
         for batch in plan([run.tools.lane(call) for call in turn.calls]):
@@ -54,7 +55,8 @@ class Turn:
                 call.arguments.decode(errors="replace") if isinstance(call.arguments, bytes) else call.arguments
             )
             shown, found = run.runtime.redactor.json(arguments)
-            asked.append({"id": call.id, "name": call.name, "arguments": shown, "redacted": found})
+            via = {"via": call.via} if call.via else {}
+            asked.append({"id": call.id, "name": call.name, "arguments": shown, "redacted": found, **via})
         draft = run.draft("turn_started", None, {"calls": asked}, node_id=run.runtime.ids.new("turn"))
         run.runtime.store.queue(Unit((draft,), run.ownership))
 

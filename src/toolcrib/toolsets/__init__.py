@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from toolcrib.ports import Artifacts
-from toolcrib.workspace.workspace import Workspace
+if TYPE_CHECKING:  # a toolset that touches no file need not load what file tools stand on
+    from toolcrib.ports import Artifacts
+    from toolcrib.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,10 @@ from toolcrib.values.refusal import InvalidName
 
 MAX_NAME = 200
 PROVIDER_LIMIT = 64
+SEARCH = "tools.search"
+ENVELOPE = "tools.call"
+ENVELOPES = frozenset({ENVELOPE, "tools__call"})
+"""The envelope's name inside and at providers. No tool may have it: a call of it is a call of the tool inside."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*")
 _PLAIN = re.compile(r"[A-Za-z](?!.*__)(?!.*_\.)(?!.*_x[0-9a-f]{10}$)[A-Za-z0-9_.-]*")
 

@@ -1,0 +1,64 @@
+"""How tools are shown to models, as the operator wants it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolcrib.catalog.tokens_estimate import TokenEstimator
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.spec import ToolSpec
+
+CEILING = 20
+LISTING_TOKENS = 300
+EAGER_TOKENS = 5_000
+
+
+class Mode(StrEnum):
+    """Everything at once, or only what is needed, in one of two ways."""
+
+    AUTO = "auto"
+    """Eager while all definitions together are short, else append."""
+    APPEND = "append"
+    """The provider's list never changes within a session: what is found arrives in answers."""
+    REPLACE = "replace"
+    """Definitions of found tools enter the provider's list, and the least recently used one makes room."""
+    EAGER = "eager"
+    """All definitions from the start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """What is sent, and how much of it."""
+
+    mode: Mode = Mode.AUTO
+    eager_tokens: int = EAGER_TOKENS
+    """In `auto`: definitions that cost no more than this are all sent."""
+    ceiling: int = CEILING
+    pinned: tuple[str, ...] = ()
+    """Name patterns of tools that are always shown."""
+    listing_tokens: int = LISTING_TOKENS
+
+
+def is_lazy(specs: Iterable[ToolSpec], showing: Showing, estimator: TokenEstimator) -> bool:
+    """Whether these tools are shown by need; looks no further than it takes to tell."""
+    if showing.mode is not Mode.AUTO:
+        return showing.mode is not Mode.EAGER
+    spent = 0
+    for spec in specs:
+        spent += definition_tokens(spec, estimator)
+        if spent > showing.eager_tokens:
+            return True
+    return False
+
+
+def definition_tokens(spec: ToolSpec, estimator: TokenEstimator) -> int:
+    return estimator.tokens(definition_text(spec, spec.input_schema))
+
+
+def definition_text(spec: ToolSpec, schema: JsonObject) -> str:
+    """A definition as it is sent, without white space."""
+    shape: Json = {"name": spec.name, "description": spec.description, "parameters": schema}
+    return json.dumps(shape, ensure_ascii=False, separators=(",", ":"))

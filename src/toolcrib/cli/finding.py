@@ -1,0 +1,74 @@
+"""Searches and sums over tools at the command line, without opening a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from toolcrib.assemble.discovery import showing_of
+from toolcrib.assemble.kits import find_toolkits
+from toolcrib.catalog.discovery.cost import CatalogCost, ToolCost, catalog_cost
+from toolcrib.catalog.discovery.finding import LIMIT, LISTED, Answer, Catalog, Wanted
+from toolcrib.catalog.index import ToolIndex, UsageMemory
+from toolcrib.catalog.tokens_estimate import TokenEstimator
+from toolcrib.cli.catalogue import Viewpoint, entries
+from toolcrib.cli.command import Choices
+from toolcrib.cli.ending import NO_TOOLS, NotSo
+from toolcrib.cli.modules import load_tools
+from toolcrib.cli.records import has_records, records
+from toolcrib.cli.tools import built_in
+from toolcrib.engine.calibrate import estimator_for
+from toolcrib.engine.usage import Memories
+from toolcrib.toolsets.tools import SPEC
+from toolcrib.values.spec import ToolSpec
+
+
+def answer(choices: Choices, modules: Sequence[str], agent: str | None, wanted: Wanted, limit: int | None) -> Answer:
+    """What the caller finds among the tools that are there for it."""
+    specs = _specs(choices, modules, agent)
+    if not specs:
+        raise NotSo(NO_TOOLS)
+    index = ToolIndex.build(specs)
+    usage = asyncio.run(_memory(choices, agent)) if agent is not None else None
+    by_name = {spec.name: spec for spec in specs}
+    catalog = Catalog(
+        by_name, {}, lambda text, most: index.search(text, most, usage=usage), limit or LIMIT, limit or LISTED
+    )
+    return catalog.answer(wanted)
+
+
+def costs(
+    choices: Choices, modules: Sequence[str], agent: str, calls: int, model: str | None
+) -> tuple[list[ToolSpec], CatalogCost]:
+    """What an agent's tools cost, and the tools."""
+    specs = _specs(choices, modules, agent)
+    estimator = TokenEstimator() if model is None else asyncio.run(_estimator(choices, model))
+    return specs, catalog_cost(specs, SPEC, showing_of(choices.load()), estimator, calls)
+
+
+def by_toolkit(costs: Iterable[ToolCost]) -> dict[str, int]:
+    """Tokens of definitions per toolkit that has some of these tools."""
+    tokens = {cost.name: cost.definition for cost in costs}
+    sums = {kit.key: sum(tokens.get(member.name, 0) for member in kit.members) for kit in find_toolkits()}
+    return {key: spent for key, spent in sums.items() if spent}
+
+
+def _specs(choices: Choices, modules: Sequence[str], agent: str | None) -> list[ToolSpec]:
+    config = choices.load()
+    every = entries(config, [*built_in(config), *load_tools(modules)], Viewpoint(agent))
+    return [entry.spec for entry in every if entry.out is None]
+
+
+async def _memory(choices: Choices, agent: str) -> UsageMemory | None:
+    config = choices.load()
+    if not config.discovery.usage_memory or not has_records(config):
+        return None
+    async with records(choices) as store:
+        return await Memories(store, str(config.project or "")).of(agent)
+
+
+async def _estimator(choices: Choices, model: str) -> TokenEstimator:
+    if not has_records(choices.load()):
+        return TokenEstimator()
+    async with records(choices) as store:
+        return await estimator_for(store, model)

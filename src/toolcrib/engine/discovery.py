@@ -1,0 +1,133 @@
+"""What all runs share about finding tools: the index, the usage memories, and who is shown how much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from toolcrib.catalog.discovery.showing import Showing, is_lazy
+from toolcrib.catalog.registry import Registry, Snapshot
+from toolcrib.catalog.tokens_estimate import TokenEstimator
+from toolcrib.policy.rules import compile_pattern
+from toolcrib.ports import Store
+from toolcrib.values.context import ToolContext
+from toolcrib.values.name import SEARCH
+from toolcrib.values.refusal import Reason, Refusal
+
+if TYPE_CHECKING:
+    from toolcrib.catalog.index import Entry, ToolIndex
+    from toolcrib.engine.display import Display, Held
+    from toolcrib.engine.effective import EffectiveSet
+    from toolcrib.engine.run import Run
+    from toolcrib.engine.usage import Memories
+
+ALL_SHOWN = "every tool of this run is shown from the start, so there is nothing to search for"
+ACTIVATION = "activation"
+
+
+class Discovery:
+    """One per runtime. `project` says whose usage memories are kept; None where nothing is to be remembered."""
+
+    def __init__(self, registry: Registry, store: Store, showing: Showing, project: str | None = None) -> None:
+        self.registry = registry
+        self.store = store
+        self.showing = showing
+        self.project = project
+        self.estimator = TokenEstimator()
+        self.entries: dict[str, Entry] = {}
+        self.displays: dict[str, Display] = {}
+        self._held: dict[str, Held] = {}
+        self._index: ToolIndex | None = None
+        self._indexed: Snapshot | None = None
+        self._memories: Memories | None = None
+        self._building = asyncio.Lock()
+
+    def include(self, entries: Iterable[Entry]) -> None:
+        """Make skills and agent definitions findable beside the tools, each under its kind."""
+        self.entries.update((entry.name, entry) for entry in entries)
+        self._index = None
+
+    def weigh(self, tools: EffectiveSet) -> None:
+        """Decide whether a set is shown by need; if all of it is shown, there is nothing to search for."""
+        if SEARCH not in tools.snapshot:
+            return
+        specs = (tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools)
+        tools.reconsider(SEARCH, None if is_lazy(specs, self.showing, self.estimator) else ALL_SHOWN)
+
+    async def open_display(self, run: Run) -> None:
+        """Give a run its display, with what was active when its session was left."""
+        from toolcrib.catalog.discovery.activation import Activation  # a run that shows everything needs none of this
+        from toolcrib.engine.display import Display, Held
+
+        key = f"{run.origin.session_id}:{run.origin.agent_id}"
+        if key not in self._held:
+            stored = await self.store.load(ACTIVATION, key)
+            activation = Activation(self.showing.ceiling, self._pinned(run.tools))
+            if stored is None:
+                fresh = Held(key, activation, stored=False)
+            else:
+                active = activation.restored(stored.body, run.tools.__contains__)
+                fresh = Held(key, active, stored.version, stored.body)
+            self._held.setdefault(key, fresh)
+        held = self._held[key]
+        held.runs += 1
+        run.display = self.displays[run.origin.run_id] = Display(run, self, held)
+        run.display.keep()
+
+    def _pinned(self, tools: EffectiveSet) -> tuple[str, ...]:
+        patterns = [compile_pattern(pattern) for pattern in self.showing.pinned]
+        return tuple(name for name in tools if any(pattern.fullmatch(name) for pattern in patterns))
+
+    async def end_run(self, run_id: str) -> None:
+        """Keep what a run learnt and where it left off."""
+        display = self.displays.pop(run_id, None)
+        if display is None:
+            return
+        run, held = display.run, display.held
+        held.runs -= 1
+        if not held.runs:
+            self._held.pop(held.key, None)
+        display.keep()
+        lessons = display.lessons()
+        if lessons and (memories := self.memories()) is not None:
+            await memories.learn(run.origin.agent_id, lessons)
+
+    def memories(self) -> Memories | None:
+        """The project's usage memories."""
+        if self._memories is None and self.project is not None:
+            from toolcrib.engine.usage import Memories  # as above
+
+            self._memories = Memories(self.store, self.project)
+        return self._memories
+
+    def shelf(self, context: ToolContext) -> Display:
+        """The display of the run that a call belongs to."""
+        display = self.displays.get(context.origin.run_id)
+        if display is None:
+            raise Refusal(Reason.TOOL_NOT_AVAILABLE, f"{SEARCH} is not available in this run: {ALL_SHOWN}")
+        return display
+
+    async def index(self) -> ToolIndex:
+        """The index over everything registered, brought up to date; building it anew happens beside the event loop."""
+        from toolcrib.catalog.index import ToolIndex  # as above
+
+        async with self._building:
+            snapshot, index = self.registry.snapshot, self._index
+            changed = None if self._indexed is None else snapshot.changed_since(self._indexed)
+            if index is None or changed is None:
+                specs = [*self.entries.values(), *(tool.spec for tool in snapshot.values())]
+                index = await asyncio.get_running_loop().run_in_executor(None, ToolIndex.build, specs)
+            else:
+                _follow(index, snapshot, changed)
+            self._index, self._indexed = index, snapshot
+            return index
+
+
+def _follow(index: ToolIndex, snapshot: Snapshot, changed: Iterable[str]) -> None:
+    for name in changed:
+        tool = snapshot.get(name)
+        if tool is not None:
+            index.add(tool.spec)
+        elif name in index:
+            index.remove(name)

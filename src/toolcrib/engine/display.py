@@ -1,0 +1,220 @@
+"""What one run shows of its tools: the list that a provider gets, what searches added, and what was pushed out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolcrib.catalog.discovery.activation import Activation
+from toolcrib.catalog.discovery.finding import Answer, By, Catalog, Wanted
+from toolcrib.catalog.discovery.lines import signature, summary
+from toolcrib.catalog.discovery.listing import Level, Listing, grouped, listing
+from toolcrib.catalog.discovery.meta import CALL, introduced
+from toolcrib.catalog.discovery.minify import Omission, minify
+from toolcrib.catalog.discovery.showing import Mode
+from toolcrib.catalog.index import UsageMemory
+from toolcrib.ports import Unit
+from toolcrib.values.context import Document
+from toolcrib.values.event import Draft
+from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.name import ENVELOPE, SEARCH, NameTable
+from toolcrib.values.result import ToolResult
+from toolcrib.values.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from toolcrib.engine.discovery import Discovery
+    from toolcrib.engine.flight import Flight
+    from toolcrib.engine.run import Run
+
+ACTIVATED, EVICTED = "tools_activated", "tools_evicted"
+ASKED_LIMIT = 500
+KIND = "activation"
+Advertiser = Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """What the runs of one agent in one session have in common."""
+
+    key: str
+    activation: Activation
+    version: int = 0
+    listed: Json = None
+    stored: bool = True
+    runs: int = 0
+
+
+class Display:
+    """One run's view. Whatever it shows is part of the effective set; nothing here lets anything run."""
+
+    def __init__(self, run: Run, discovery: Discovery, held: Held) -> None:
+        self.run = run
+        self.held = held
+        self._discovery = discovery
+        self._replaces = discovery.showing.mode is Mode.REPLACE
+        self._lists: dict[tuple[str, tuple[str, ...]], list[JsonObject]] = {}
+        self._catalog: Catalog | None = None
+        self._usage: UsageMemory | None = None
+        self._asked: dict[str, str] = {}
+        self._lessons: dict[tuple[str, str], None] = {}
+        self._specs = {spec.name: spec for spec in run.tools.specs}
+        self.listing = self._opening()
+
+    @property
+    def mode(self) -> Mode:
+        return Mode.REPLACE if self._replaces else Mode.APPEND
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Pinned tools and those that a search or a call made active."""
+        return tuple(name for name in self.held.activation.shown if name in self._specs)
+
+    @property
+    def dropped(self) -> dict[str, tuple[Omission, ...]]:
+        """Per tool that is sent as a definition: what its schema no longer says."""
+        return {spec.name: minify(spec.input_schema).dropped for spec in self._defined()}
+
+    def advertised(self, provider: str, advertiser: Advertiser) -> list[JsonObject]:
+        """The provider's list: the meta-tools, then pinned tools, then (where they replace each other) active ones."""
+        defined = self._defined()
+        key = (provider, tuple(spec.name for spec in defined))
+        known = self._lists.get(key)
+        if known is None:
+            search = introduced(self._specs[SEARCH], self.listing)
+            specs = [search, *([] if self._replaces else [CALL]), *map(_short, defined)]
+            names = NameTable.build([*(spec.name for spec in specs), ENVELOPE])
+            self._lists.clear()
+            known = self._lists[key] = advertiser(specs, names, provider)
+        return list(known)
+
+    async def find(self, wanted: Wanted) -> Answer:
+        """Answer a search from what this run may use, and make what was found active."""
+        catalog = self._catalog or await self._open_catalog()
+        answer = catalog.answer(wanted)
+        if self._replaces:
+            answer = replace(answer, found=tuple(replace(found, signature="") for found in answer.found))
+        if answer.tools:
+            self._activate(answer.tools, f"found by {wanted.by.value}")
+        if wanted.by is By.QUERY:
+            self._asked.update((name, wanted.text) for name in answer.tools)
+            for name in list(self._asked)[: max(0, len(self._asked) - ASKED_LIMIT)]:
+                del self._asked[name]
+        return answer
+
+    def settled(self, flight: Flight, result: ToolResult) -> None:
+        """A call was settled: a tool that was let through is active now; if it worked, its search was a good one."""
+        name = result.name
+        if flight.permit is None or name == SEARCH:
+            return
+        self._activate((name,), "called by name")
+        if result.ok and (query := self._asked.pop(name, None)) is not None:
+            self._lessons[name, query] = None
+
+    def compacted(self) -> str:
+        """The conversation was shortened: evict down to the ceiling, and tell again what is still active."""
+        held = self.held
+        held.activation, evicted = held.activation.bounded()
+        if evicted:
+            self._note(EVICTED, {"tools": list(evicted), "because": self._because("the conversation was compacted")})
+        specs = [self._specs[name] for name in self.active]
+        return "\n".join(f"{signature(spec)} - {summary(spec)}" for spec in specs)
+
+    def lessons(self) -> list[tuple[str, str]]:
+        """(tool, query) pairs that are worth remembering, without secrets."""
+        redact = self.run.runtime.redactor.text
+        return [(name, redact(query)[0]) for name, query in self._lessons]
+
+    def keep(self) -> None:
+        """Write down what is shown and in which order it was used, unless that is on record."""
+        if not self.held.stored:
+            self._keep(())
+
+    def _activate(self, names: tuple[str, ...], because: str) -> None:
+        held = self.held
+        before = held.activation
+        after = before.using(names)
+        if after is before or after.recent == before.recent:
+            return
+        evicted: tuple[str, ...] = ()
+        if self._replaces:
+            after, evicted = after.bounded()
+        held.activation = after
+        held.stored = False
+        fresh = [name for name in names if name in after and name not in before]
+        if not fresh:
+            return
+        payload: dict[str, Json] = {"tools": fresh, "because": because}
+        if evicted:
+            payload |= {"evicted": list(evicted), "evicted_because": self._because("others were used more recently")}
+        self._note(ACTIVATED, payload)
+
+    def _because(self, occasion: str) -> str:
+        return f"{occasion}, and at most {self.held.activation.ceiling} tools are active; search finds it again"
+
+    def _note(self, kind: str, payload: JsonObject) -> None:
+        self._keep((self.run.draft(kind, None, payload),))
+
+    def _keep(self, drafts: tuple[Draft, ...]) -> None:
+        """Record events together with the state they lead to."""
+        held, run = self.held, self.run
+        body: JsonObject = {**held.activation.body(), "listing": _listing_body(self.listing)}
+        document = Document(KIND, held.key, body, held.version)
+        held.version += 1
+        held.stored = True
+        kept = run.runtime.store.append(Unit(drafts, run.ownership, (document,)))
+        kept.add_done_callback(self._was_kept)
+
+    def _was_kept(self, kept: asyncio.Future[int]) -> None:
+        """What could not be kept is kept with the next change; a session has one owner, so this is rare."""
+        if not kept.cancelled() and kept.exception() is not None:
+            self.held.version -= 1
+            self.held.stored = False
+
+    def _defined(self) -> list[ToolSpec]:
+        names = self.active if self._replaces else self.held.activation.pinned
+        return [self._specs[name] for name in names if name in self._specs and name != SEARCH]
+
+    def _opening(self) -> Listing:
+        """What the session began with, while it is still true: a provider's cache holds it."""
+        body = self.held.listed if isinstance(self.held.listed, dict) else {}
+        rest = [spec for spec in self._specs.values() if spec.name != SEARCH]
+        stored = _stored_listing(body.get("listing"))
+        if stored is not None:
+            there = self._specs if stored.level is not Level.GROUPS else grouped(rest)
+            if all(name in there for name in stored.named):
+                return stored
+        return listing(rest, self._discovery.showing.listing_tokens, self._discovery.estimator)
+
+    async def _open_catalog(self) -> Catalog:
+        """The run's own view of the index: its tools, and the usage memory as it is now."""
+        discovery = self._discovery
+        if (memories := discovery.memories()) is not None:
+            self._usage = await memories.of(self.run.origin.agent_id)
+        specs = {name: spec for name, spec in self._specs.items() if name != SEARCH}
+        allowed = specs.keys() | discovery.entries.keys()
+        index = await discovery.index()
+        self._catalog = Catalog(
+            specs,
+            discovery.entries,
+            lambda text, limit: index.search(text, limit, allowed=allowed, usage=self._usage),
+        )
+        return self._catalog
+
+
+def _short(spec: ToolSpec) -> ToolSpec:
+    return replace(spec, input_schema=minify(spec.input_schema).schema)
+
+
+def _listing_body(told: Listing) -> JsonObject:
+    return {"level": told.level.value, "text": told.text, "named": list(told.named)}
+
+
+def _stored_listing(body: Json) -> Listing | None:
+    if not isinstance(body, dict) or body.get("level") not in [level.value for level in Level]:
+        return None
+    text, named = body.get("text"), body.get("named")
+    if not isinstance(text, str) or not isinstance(named, list):
+        return None
+    return Listing(Level(str(body["level"])), text, tuple(str(name) for name in named))
