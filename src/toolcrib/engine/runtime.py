@@ -33,7 +33,7 @@ from toolcrib.policy.rules import Policy, Situation
 from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Listener, Store
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
-from toolcrib.values.name import NameTable
+from toolcrib.values.name import SEARCH, NameTable
 from toolcrib.values.refusal import Refusal, SessionRefused
 from toolcrib.values.spec import Exposure, ToolSpec
 
