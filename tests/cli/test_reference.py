@@ -68,6 +68,8 @@ def test_these_are_the_commands() -> None:
         "toolcrib approvals show",
         "toolcrib approvals approve",
         "toolcrib approvals deny",
+        "toolcrib hooks list",
+        "toolcrib hooks test",
         "toolcrib config show",
         "toolcrib config path",
         "toolcrib init",

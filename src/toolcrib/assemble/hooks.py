@@ -15,11 +15,12 @@ from toolcrib.hooks.command import CommandWay
 from toolcrib.hooks.declared import BadAnswer, DeclaredHook, Way
 from toolcrib.hooks.function import FunctionWay
 from toolcrib.hooks.http import HttpWay
-from toolcrib.ports import HookAnswer, HookEvent
+from toolcrib.ports import HookEvent
 from toolcrib.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
+    from toolcrib.engine.redact import Redactor
     from toolcrib.engine.runtime import Runtime
 
 CALLS = frozenset({HookEvent.PRE_TOOL_USE, HookEvent.POST_TOOL_USE})
@@ -50,19 +51,21 @@ def hooks_of(
     entries: Sequence[HookEntry], settings: Config, runtime: Runtime, processes: ProcessRunner
 ) -> tuple[DeclaredHook, ...]:
     """Entries as hooks: from the home, or from a project whose content was trusted."""
-    return tuple(
-        DeclaredHook(
-            name=entry.name,
-            event=entry.event,
-            way=_way(entry, settings, processes),
-            redact=_redacting(runtime),
-            tool=entry.matcher.tool,
-            tag=entry.matcher.tag,
-            path_prefix=entry.matcher.path_prefix,
-            timeout=entry.timeout_ms / 1_000,
-            lenient=entry.on_error is OnError.ALLOW,
-        )
-        for entry in entries
+    return tuple(declared_hook(entry, settings, runtime.redactor, processes) for entry in entries)
+
+
+def declared_hook(entry: HookEntry, settings: Config, redactor: Redactor, processes: ProcessRunner) -> DeclaredHook:
+    """One entry, ready to be asked."""
+    return DeclaredHook(
+        name=entry.name,
+        event=entry.event,
+        way=_way(entry, settings, processes),
+        redact=_redacting(redactor),
+        tool=entry.matcher.tool,
+        tag=entry.matcher.tag,
+        path_prefix=entry.matcher.path_prefix,
+        timeout=entry.timeout_ms / 1_000,
+        lenient=entry.on_error is OnError.ALLOW,
     )
 
 
@@ -73,7 +76,9 @@ def broken_hooks(path: Path, error: InvalidConfig, runtime: Runtime) -> tuple[De
     async def fail(occasion: JsonObject) -> NoReturn:
         raise BadAnswer(problem)
 
-    return tuple(DeclaredHook(name=path.name, event=event, way=fail, redact=_redacting(runtime)) for event in VETOES)
+    return tuple(
+        DeclaredHook(name=path.name, event=event, way=fail, redact=_redacting(runtime.redactor)) for event in VETOES
+    )
 
 
 def _way(entry: HookEntry, settings: Config, processes: ProcessRunner) -> Way:
@@ -88,13 +93,8 @@ def _way(entry: HookEntry, settings: Config, processes: ProcessRunner) -> Way:
             return FunctionWay(entry.function, home / "hooks")
 
 
-def _redacting(runtime: Runtime) -> Callable[[Json], Json]:
+def _redacting(redactor: Redactor) -> Callable[[Json], Json]:
     def redact(value: Json) -> Json:
-        return runtime.redactor.json(value)[0]
+        return redactor.json(value)[0]
 
     return redact
-
-
-async def try_hook(hook: DeclaredHook, occasion: JsonObject) -> HookAnswer:
-    """Ask one hook, as `toolcrib hooks test` does; raises what it raises."""
-    return await hook.hear(occasion) or HookAnswer()

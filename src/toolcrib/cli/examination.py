@@ -18,6 +18,7 @@ from toolcrib.cli.command import Choices
 from toolcrib.cli.output import counted, size
 from toolcrib.config import Config, InvalidConfig
 from toolcrib.config.home import Home, find_root
+from toolcrib.config.hooks import read_hooks
 from toolcrib.config.policies import read_policies
 from toolcrib.stores.migrations import steps
 from toolcrib.stores.sqlite.connection import connect_reader, explain
@@ -64,6 +65,7 @@ def examine(choices: Choices) -> list[Finding]:
         *findings,
         _configuration(config),
         *_rules(config),
+        *_hooks(config),
         *_database(config.home),
         *_artifacts(config),
         *_space(config.home),
@@ -135,6 +137,21 @@ def _rules(config: Config) -> Iterator[Finding]:
     if policies.files and not policies.problems:
         rules = counted(len(policies.rules) + len(policies.commands), "rule")
         yield Finding("policy", State.OK, f"{rules}, {counted(len(policies.files), 'file')} of rules")
+
+
+def _hooks(config: Config) -> Iterator[Finding]:
+    path = config.home.hooks
+    if not os.path.lexists(path):
+        return
+    try:
+        entries = read_hooks(path)
+    except InvalidConfig as error:
+        fix = f"mend {path}; until then everything is denied that it could have governed"
+        for number, problem in enumerate(error.problems):
+            last = number == len(error.problems) - 1
+            yield Finding("hooks", State.WRONG, str(problem), fix if last else "")
+        return
+    yield Finding("hooks", State.OK, f"{path}, {counted(len(entries), 'hook')}")
 
 
 def _database(home: Home) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ COMMANDS = {
     "events": "toolcrib.cli.events:events",
     "artifacts": "toolcrib.cli.artifacts:artifacts",
     "approvals": "toolcrib.cli.approvals:approvals",
+    "hooks": "toolcrib.cli.hooks:hooks",
     "config": "toolcrib.cli.config:config",
     "init": "toolcrib.cli.init:init",
     "doctor": "toolcrib.cli.doctor:doctor",

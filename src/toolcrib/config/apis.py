@@ -35,7 +35,9 @@ API = record(
             text("an address", r"(https?://[^\s]{1,500})?"), "", "Which of the document's servers to call, if several."
         ),
         "headers": entry(
-            table(_HEADER, _VALUE), MappingProxyType[str, str]({}), "Sent with every request; secrets as `${NAME}` only."
+            table(_HEADER, _VALUE),
+            MappingProxyType[str, str]({}),
+            "Sent with every request; secrets as `${NAME}` only.",
         ),
         "timeout_ms": entry(integer(1, 600_000), 30_000, "How long one request may take.", "ms"),
     },

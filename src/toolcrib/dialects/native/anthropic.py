@@ -16,6 +16,7 @@ from toolcrib.dialects.native.shared import (
     items,
     list_tools,
     pictures,
+    spoken,
     text_of,
     texts,
 )
@@ -97,7 +98,7 @@ def answer(results: Sequence[ToolResult], names: NameTable | None = None) -> lis
 
 
 def _block(result: ToolResult) -> JsonObject:
-    said = texts(result.content) or ([result.error.message] if result.error else [])
+    said = texts(spoken(result)) or ([result.error.message] if result.error else [])
     content: list[Json] = [{"type": "text", "text": text} for text in said if text]
     for image in pictures(result):
         source = {"type": "base64", "media_type": image.mime_type, "data": image.data}

@@ -18,6 +18,7 @@ from toolcrib.dialects.native.shared import (
     items,
     list_tools,
     pictures,
+    spoken,
     text_of,
     texts,
 )
@@ -114,7 +115,7 @@ def answer(results: Sequence[ToolResult], names: NameTable | None = None) -> lis
     parts: list[Json] = []
     for result in results:
         name = names.outward.get(result.name, result.name) if names else result.name
-        said = "\n".join(filter(None, texts(result.content)))
+        said = "\n".join(filter(None, texts(spoken(result))))
         if result.ok:
             response: JsonObject = {"output": said if result.data is None else result.data}
         else:

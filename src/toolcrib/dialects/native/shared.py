@@ -190,11 +190,18 @@ def _json_reader() -> JsonText:
 
 def result_text(result: ToolResult) -> str:
     """What a result says, for interfaces that take one text and have no flag for errors."""
-    text = "\n".join(filter(None, (block_text(block) for block in result.content if not isinstance(block, Image))))
+    said = spoken(result)
+    text = "\n".join(filter(None, (block_text(block) for block in said if not isinstance(block, Image))))
     if result.ok:
         return text
     message = text or (result.error.message if result.error else "")
     return f"Error ({result.reason}): {message}"
+
+
+def spoken(result: ToolResult) -> tuple[Block, ...]:
+    """What a model gets to read of a result: its content, and a notice that goes with it."""
+    notice = result.metadata.get("notice")
+    return (*result.content, Text(f"[notice: {notice}]")) if isinstance(notice, str) else result.content
 
 
 def pictures(result: ToolResult) -> list[Image]:
