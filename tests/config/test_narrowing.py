@@ -269,6 +269,7 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "discovery.pinned": (some("notes.*", "code.read_file"), subset),
     "discovery.listing_tokens": (SMALL, lower),
     "discovery.usage_memory": (st.booleans(), lower),
+    "apis": (st.dictionaries(st.sampled_from(["a", "b"]), st.just({"document": "x.json"}), max_size=1), same),
     "policy.commands": (st.lists(COMMAND_RULES, max_size=3), command_rules),
     "policy.rules": (st.lists(RULES, max_size=3), rules),
     "self_evolution.repository": (st.sampled_from(["", "/a"]), same),

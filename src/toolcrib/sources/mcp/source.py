@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp import Client, MCPError
 from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
+from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.extras import extra_tools
@@ -21,8 +21,7 @@ from toolcrib.values.context import ToolContext
 from toolcrib.values.references import resolved
 from toolcrib.values.refusal import InvalidName, Reason, Refusal, RegistrationError
 from toolcrib.values.result import ToolReturn
-from toolcrib.values.target import Target, TargetKind
-from toolcrib.values.tool import Arguments, Tool, no_targets
+from toolcrib.values.tool import Arguments, Tool
 
 Publish = Callable[[str, list[Tool]], Mapping[str, str]]
 """Makes these the tools of a server; returns the ones that could not be registered, with reasons."""
@@ -119,12 +118,11 @@ class McpSource:
         return said is not None and said.hidden
 
     def _tool(self, listed: Listed, entry: Entry, keeper: Keeper, version: str) -> Tool:
-        host = host_of(entry.url) if entry.remote else None
-        return Tool(
-            spec_of(listed, entry, version),
-            partial(_call, keeper, listed.name),
-            targets=no_targets if host is None else partial(_host_target, host),
-        )
+        handler = partial(_call, keeper, listed.name)
+        if not entry.remote:
+            return Tool(spec_of(listed, entry, version), handler)
+        target = (fixed_target(entry.url),)
+        return Tool(spec_of(listed, entry, version), handler, targets=lambda _: target)
 
 
 async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: Arguments) -> ToolReturn:
@@ -150,17 +148,6 @@ async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: 
 
 
 WAIT_SECONDS = 15.0
-
-
-def _host_target(host: str, arguments: Arguments) -> tuple[Target, ...]:
-    return (Target(TargetKind.HOST, host, host),)
-
-
-def host_of(url: str) -> str:
-    """The host a server is reached at, with its port."""
-    parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    return f"{parts.hostname}:{port}"
 
 
 def _version(client: Client | None) -> str:

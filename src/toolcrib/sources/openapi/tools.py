@@ -10,13 +10,13 @@ from functools import partial
 from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
 
+from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.openapi.document import Document, Operation, Parameter
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
 from toolcrib.values.result import JsonBlock, Text, ToolError, ToolReturn
 from toolcrib.values.spec import Effect, Source, ToolSpec, ToolType
-from toolcrib.values.target import Target, TargetKind
 from toolcrib.values.tool import Arguments, Tool
 
 _READS = frozenset({"get", "head"})
@@ -94,9 +94,7 @@ def _tool(api: Api, operation: Operation) -> Tool:
         source=Source("openapi", f"{api.base} {api.document.title}".strip(), api.document.version),
         metadata={"untrusted": True, "operation": f"{operation.method.upper()} {operation.path}"},
     )
-    parts = urlsplit(api.base)
-    host = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-    target = (Target(TargetKind.HOST, host, host),)
+    target = (fixed_target(api.base),)
     return Tool(spec, partial(_call, api, operation, body_key), targets=lambda _: target)
 
 
