@@ -24,6 +24,7 @@ from toolcrib.catalog.registry import Registry
 from toolcrib.catalog.toolset import Toolset
 from toolcrib.dialects.advertise import advertise
 from toolcrib.engine.bound import Limits
+from toolcrib.engine.calibrate import observe
 from toolcrib.engine.effective import Rates
 from toolcrib.engine.follow import follow
 from toolcrib.engine.runtime import Runtime
@@ -46,6 +47,7 @@ from toolcrib.values.tool import Tool
 if TYPE_CHECKING:
     from toolcrib.assemble.hands import Hands
     from toolcrib.assemble.rules import RuleBook
+    from toolcrib.catalog.tokens_estimate import TokenEstimator
     from toolcrib.config import Config
     from toolcrib.config import LoopLimits as GivenLoopLimits
     from toolcrib.config.policies import Managed
@@ -221,6 +223,10 @@ class Toolcrib:
     async def answer(self, request_id: str, decision: PermissionDecision, principal: Principal) -> Question:
         """Answer a question in the inbox; its call is settled by the owner of its session. The first answer counts."""
         return await answer(self.runtime.store, request_id, decision, principal)
+
+    async def observe_usage(self, model: str, text: str, tokens: int) -> TokenEstimator:
+        """Learn what a provider counted for a text; the estimator for that model, as it is now."""
+        return await observe(self.runtime.store, model, text, tokens)
 
     def add(self, tools: Iterable[object]) -> None:
         """Register more tools, all or none; runs that are open keep the set they have."""
