@@ -108,8 +108,10 @@ class Display:
         name = result.name
         if flight.permit is None or name == SEARCH:
             return
-        self._activate((name,), "called by name")
-        if result.ok and (query := self._asked.pop(name, None)) is not None:
+        recent = self.held.activation.recent
+        if not recent or recent[-1] != name:
+            self._activate((name,), "called by name")
+        if self._asked and result.ok and (query := self._asked.pop(name, None)) is not None:
             self._lessons[name, query] = None
 
     def compacted(self) -> str:
