@@ -11,8 +11,9 @@ from toolcrib.policy.grants import Grant
 from toolcrib.policy.limits import Block, Rate
 from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.context import Document, ToolContext
+from toolcrib.values.contract import Approval, Edge, Lock, SeenEdge
 from toolcrib.values.event import Draft, Event
-from toolcrib.values.identity import Origin, Ownership, Principal
+from toolcrib.values.identity import Origin, Ownership, Principal, Surface
 from toolcrib.values.json import JsonObject
 from toolcrib.values.noun import noun
 from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
@@ -260,7 +261,37 @@ class Inbox(Protocol):
         ...
 
 
-class Store(Journal, Documents, Leases, Inbox, Meters, Protocol):
+class Contracts(Protocol):
+    """What operators approved of tools, by surface: added to, never rewritten."""
+
+    async def approve(self, approvals: Sequence[Approval], bodies: Mapping[str, JsonObject]) -> None:
+        """Add approvals, with their events and the texts of their contracts; a pin only where nothing is on file."""
+        ...
+
+    async def baselines(self, surface: Surface) -> Mapping[str, Approval]:
+        """The newest approval of each tool; StoreError when one of them cannot be read."""
+        ...
+
+    async def approvals(self, surface: Surface, tool: str) -> Sequence[Approval]: ...
+    async def approval_count(self) -> int: ...
+    async def contract(self, fingerprint: str) -> JsonObject | None: ...
+
+
+class Topology(Protocol):
+    """Which agents start which, and where only approved ones may."""
+
+    async def see_edge(self, edge: Edge) -> SeenEdge:
+        """Count an edge once more, and say how it stands."""
+        ...
+
+    async def edges(self, scope: str | None) -> Sequence[SeenEdge]: ...
+    async def approve_edge(self, edge_id: str, principal: Principal) -> SeenEdge: ...
+    async def locks(self) -> Sequence[Lock]: ...
+    async def lock(self, scope: str, principal: Principal) -> None: ...
+    async def unlock(self, scope: str, principal: Principal) -> None: ...
+
+
+class Store(Journal, Documents, Leases, Inbox, Meters, Contracts, Topology, Protocol):
     """The store's faces in one object."""
 
     @property

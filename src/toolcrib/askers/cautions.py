@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from toolcrib.askers.visible import is_unseen, visible
 from toolcrib.values.permission import PermissionRequest
+from toolcrib.values.visible import is_unseen, visible
 
 _GAP = re.compile(r"[ \t]{8,}(?=\S)")
 _WORD = re.compile(r"[^\s/\\:;,'\"=@()\[\]{}<>|&]+")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from toolcrib.askers.cautions import cautions
-from toolcrib.askers.visible import visible
 from toolcrib.values.permission import PermissionRequest
 from toolcrib.values.target import Target
+from toolcrib.values.visible import visible
 
 LONG = 2_000
 _ENDS = 900

@@ -15,9 +15,9 @@ from typing import TextIO
 
 from toolcrib.askers.deny import way_out
 from toolcrib.askers.question import choices_text, question_text
-from toolcrib.askers.visible import visible
 from toolcrib.values.identity import Principal, Standing
 from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
+from toolcrib.values.visible import visible
 
 ANSWERS = {"o": Answer.ALLOW_ONCE, "s": Answer.ALLOW_FOR_SESSION, "d": Answer.DENY}
 SAID = {Answer.ALLOW_ONCE: "once", Answer.ALLOW_FOR_SESSION: "for this session", Answer.DENY: "denied"}

@@ -193,7 +193,7 @@ async def _required(store: Store, request_id: str) -> Question:
 
 def _print_question(question: Question) -> None:
     from toolcrib.askers.question import question_text
-    from toolcrib.askers.visible import visible
+    from toolcrib.values.visible import visible
 
     request = question.request
     click.echo(question_text(request))

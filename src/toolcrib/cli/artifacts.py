@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcrib.askers.visible import visible
 from toolcrib.cli.command import Choices, Form, Group, examples
 from toolcrib.cli.ending import NotSo
 from toolcrib.cli.output import print_json, size
+from toolcrib.values.visible import visible
 
 if TYPE_CHECKING:
     from toolcrib.ports import Artifact, Store

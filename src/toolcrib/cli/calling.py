@@ -12,7 +12,6 @@ import click
 from toolcrib.askers.deny import deny
 from toolcrib.askers.inbox import InboxAsker
 from toolcrib.askers.terminal import TerminalAsker
-from toolcrib.askers.visible import visible
 from toolcrib.assemble.asking import Asking
 from toolcrib.assemble.crib import Toolcrib
 from toolcrib.cli.command import Choices, Form
@@ -23,6 +22,7 @@ from toolcrib.values.json import Json
 from toolcrib.values.permission import PermissionRequest
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, result_json
 from toolcrib.values.tool import Tool
+from toolcrib.values.visible import visible
 
 
 @dataclass(frozen=True, slots=True)

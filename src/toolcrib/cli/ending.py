@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import click
 
-from toolcrib.askers.visible import visible
+from toolcrib.values.visible import visible
 
 NO_TOOLS = "no tools are loaded; name a Python file or module that has some, such as --module tools.py"
 

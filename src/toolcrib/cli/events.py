@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcrib.askers.visible import visible
 from toolcrib.cli.command import Choices, Command, Form, examples
 from toolcrib.cli.output import cut, json_text, print_json_line
+from toolcrib.values.visible import visible
 
 if TYPE_CHECKING:
     from toolcrib.ports import Store

@@ -11,8 +11,8 @@ from datetime import datetime
 
 import click
 
-from toolcrib.askers.visible import is_unseen, visible
 from toolcrib.values.json import Json
+from toolcrib.values.visible import is_unseen, visible
 
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
 

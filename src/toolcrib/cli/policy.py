@@ -170,7 +170,7 @@ def _role(given: str | None) -> Role | None:
 
 
 def _print_trace(trace: Trace) -> None:
-    from toolcrib.askers.visible import visible
+    from toolcrib.values.visible import visible
 
     click.echo(f"{_styled(trace.verdict, trace.verdict.upper())}  {visible(trace.tool)}")
     click.echo(f"{visible(trace.because)} [{visible(trace.rule)}, {trace.layer}]\n")

@@ -25,6 +25,7 @@ from toolcrib.config.records import (
 from toolcrib.config.rules import RULE
 from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Rule
+from toolcrib.values.contract import Enforcement
 from toolcrib.values.durability import Durability
 from toolcrib.values.schema import Profile
 
@@ -43,14 +44,6 @@ EXPRESSION = text("a regular expression (RE2 syntax)", r".+")
 GLOB = text("a glob without a leading '/' or '..'", r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00-\x1f\x7f]{1,500}")
 WORD = text("a word without control characters", r"[^\x00-\x08\x0a-\x1f\x7f-\x9f]+")
 PUSH_TO = r"|(?:https|ssh)://[A-Za-z0-9][^\s\x00-\x1f]*|[A-Za-z0-9_.]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^\s\x00-\x1f-][^\s\x00-\x1f]*|/[^\x00-\x1f]+"
-
-
-class Enforcement(StrEnum):
-    """What a changed tool contract leads to: nothing, a record, or a refusal."""
-
-    OFF = "off"
-    OBSERVE = "observe"
-    ENFORCE = "enforce"
 
 
 class SandboxMode(StrEnum):
@@ -259,6 +252,12 @@ class Guard:
         Enforcement.OBSERVE,
         stricter(tuple(Enforcement)),
         "What a changed contract leads to: nothing, a record, or a refusal.",
+    )
+    topology: Enforcement = key(
+        choice(Enforcement),
+        Enforcement.ENFORCE,
+        stricter(tuple(Enforcement)),
+        "What an agent that nobody approved leads to in a locked scope: nothing, a record, or a refusal.",
     )
 
 

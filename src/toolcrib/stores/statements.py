@@ -240,3 +240,34 @@ DROP_FULL_POOLS = (
     "DELETE FROM rate_pools WHERE full_at <= ?"
     " AND NOT EXISTS (SELECT 1 FROM rate_blocks WHERE rate_blocks.bucket = rate_pools.bucket)"
 )
+
+_APPROVAL = "surface, tool, fingerprint, basis, principal, reason, created_at"
+ADD_CONTRACT = "INSERT INTO contracts (fingerprint, body) VALUES (?, ?) ON CONFLICT (fingerprint) DO NOTHING"
+READ_CONTRACT = "SELECT body FROM contracts WHERE fingerprint = ?"
+ADD_APPROVAL = (
+    f"INSERT INTO contract_approvals (number, {_APPROVAL})"
+    " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM contract_approvals), ?, ?, ?, ?, ?, ?, ?)"
+)
+NEWEST_APPROVAL = "SELECT max(number) FROM contract_approvals WHERE surface = ? AND tool = ? HAVING max(number) > 0"
+APPROVAL_COUNT = "SELECT coalesce(max(number), 0) FROM contract_approvals"
+BASELINES = (
+    f"SELECT {_APPROVAL} FROM contract_approvals WHERE number IN"
+    " (SELECT max(number) FROM contract_approvals WHERE surface = ? GROUP BY tool) ORDER BY tool"
+)
+TOOL_APPROVALS = f"SELECT {_APPROVAL} FROM contract_approvals WHERE surface = ? AND tool = ? ORDER BY number"
+
+_EDGE = (
+    "edge_id, scope, source, target, relation, state, seen, first_seen, last_seen, approved_by, approved_at FROM edges"
+)
+SEE_EDGE = (
+    "INSERT INTO edges (edge_id, scope, source, target, relation, state, seen, first_seen, last_seen)"
+    " VALUES (?, ?, ?, ?, ?, 'observed', 1, ?, ?)"
+    " ON CONFLICT (edge_id) DO UPDATE SET seen = edges.seen + 1, last_seen = excluded.last_seen"
+)
+ONE_EDGE = f"SELECT {_EDGE} WHERE edge_id = ?"
+ALL_EDGES = f"SELECT {_EDGE} ORDER BY scope, source, target, relation"
+SCOPE_EDGES = f"SELECT {_EDGE} WHERE scope = ? ORDER BY source, target, relation"
+APPROVE_EDGE = "UPDATE edges SET state = 'approved', approved_by = ?, approved_at = ? WHERE edge_id = ?"
+LOCKS = "SELECT scope, principal, locked_at FROM locks ORDER BY scope"
+LOCK_SCOPE = "INSERT INTO locks (scope, principal, locked_at) VALUES (?, ?, ?) ON CONFLICT (scope) DO NOTHING"
+UNLOCK_SCOPE = "DELETE FROM locks WHERE scope = ?"

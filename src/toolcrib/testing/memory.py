@@ -40,6 +40,7 @@ from toolcrib.stores.chain import (
 )
 from toolcrib.stores.verify import Purge, verify
 from toolcrib.testing.clock import FrozenClock
+from toolcrib.testing.memory_guard import MemoryGuard
 from toolcrib.testing.memory_inbox import MemoryInbox
 from toolcrib.values.context import Document
 from toolcrib.values.event import TERMINAL, Draft, Event, EventType, Level
@@ -49,11 +50,12 @@ from toolcrib.values.refusal import StoreError
 _MOST_BYTES = 64 << 20
 
 
-class MemoryStore(MemoryInbox):
+class MemoryStore(MemoryInbox, MemoryGuard):
     """Keeps everything in lists; commits at once. One event loop at a time."""
 
     def __init__(self, clock: Clock | None = None, artifact_bytes: int = _MOST_BYTES) -> None:
-        super().__init__(self.append)
+        MemoryInbox.__init__(self, self.append)
+        MemoryGuard.__init__(self, self.append)
         self._clock: Clock = clock or FrozenClock()
         self._links: list[Link] = []
         self._numbers: dict[tuple[str, str | None], int] = {}

@@ -17,7 +17,7 @@ from toolcrib.stores import statements as sql
 from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
 from toolcrib.stores.chain import Link, decode, event_of, seal
 from toolcrib.stores.migrations import steps
-from toolcrib.stores.sqlite import erasure, inbox, leases, meters
+from toolcrib.stores.sqlite import erasure, guard, inbox, leases, meters
 from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
@@ -29,8 +29,10 @@ from toolcrib.stores.sqlite.reader import Reader
 from toolcrib.stores.sqlite.writer import Writer
 from toolcrib.stores.verify import Purge, verify
 from toolcrib.values.context import Document
+from toolcrib.values.contract import Approval, Edge, Lock, SeenEdge
 from toolcrib.values.event import Event
-from toolcrib.values.identity import Ownership, Principal
+from toolcrib.values.identity import Ownership, Principal, Surface
+from toolcrib.values.json import JsonObject
 from toolcrib.values.permission import PermissionDecision
 from toolcrib.values.refusal import StoreError
 
@@ -235,6 +237,47 @@ class SqliteStore:
 
     async def give_back(self, holder: str, unspent: Mapping[str, int]) -> None:
         await self._do(meters.returning(holder, unspent))
+
+    async def approve(self, approvals: Sequence[Approval], bodies: Mapping[str, JsonObject]) -> None:
+        await self._do(guard.approving(approvals, bodies, self._clock.now()))
+
+    async def baselines(self, surface: Surface) -> Mapping[str, Approval]:
+        found = await self._rows(guard.approval_of, sql.BASELINES, surface.value)
+        return {each.tool: each for each in found}
+
+    async def approvals(self, surface: Surface, tool: str) -> Sequence[Approval]:
+        return await self._rows(guard.approval_of, sql.TOOL_APPROVALS, surface.value, tool)
+
+    async def approval_count(self) -> int:
+        return (await self._rows(int, sql.APPROVAL_COUNT))[0]
+
+    async def contract(self, fingerprint: str) -> JsonObject | None:
+        found = await self._rows(guard.body_of, sql.READ_CONTRACT, fingerprint)
+        return found[0] if found else None
+
+    async def see_edge(self, edge: Edge) -> SeenEdge:
+        seen: list[SeenEdge] = []
+        await self._do(guard.seeing(edge, self._clock.now(), seen.append))
+        return seen[-1]
+
+    async def edges(self, scope: str | None) -> Sequence[SeenEdge]:
+        if scope is None:
+            return await self._rows(guard.edge_of, sql.ALL_EDGES)
+        return await self._rows(guard.edge_of, sql.SCOPE_EDGES, scope)
+
+    async def approve_edge(self, edge_id: str, principal: Principal) -> SeenEdge:
+        seen: list[SeenEdge] = []
+        await self._do(guard.approving_edge(edge_id, str(principal), self._clock.now(), seen.append))
+        return seen[-1]
+
+    async def locks(self) -> Sequence[Lock]:
+        return await self._rows(Lock, sql.LOCKS)
+
+    async def lock(self, scope: str, principal: Principal) -> None:
+        await self._do(guard.locking(scope, str(principal), self._clock.now()))
+
+    async def unlock(self, scope: str, principal: Principal) -> None:
+        await self._do(guard.unlocking(scope, str(principal), self._clock.now()))
 
     async def close(self) -> None:
         """Commit what is queued and let go of the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.askers.visible import visible
+from toolcrib.values.visible import visible
 
 
 @pytest.mark.parametrize(
