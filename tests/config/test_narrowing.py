@@ -283,6 +283,7 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "store.retention_days": (st.sampled_from([0, 1, 30]), same),
     "store.lease_seconds": (st.sampled_from([1, 30]), same),
     "guard.enforcement": (st.sampled_from(["off", "observe", "enforce"]), ordered("off", "observe", "enforce")),
+    "guard.topology": (st.sampled_from(["off", "observe", "enforce"]), ordered("off", "observe", "enforce")),
     "redaction.values_from_env": (some("TOKEN", "KEY"), superset),
     "redaction.extra_patterns": (some("a+", "b+"), superset),
     "network.allow_hosts": (some("a.example", "*.b.example"), fewer_hosts),
