@@ -6,7 +6,7 @@ PEERS := $(basename $(notdir $(wildcard bench/peers/requirements/*.in)))
 # pyright's launcher otherwise asks the registry for a newer version at each run.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help setup system servers check format run test test-all bench bench-dialects bench-search peers pins clean
+.PHONY: help setup system servers check format run test test-all bench bench-dialects bench-search bench-agentdojo peers pins clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -51,6 +51,9 @@ bench-dialects: setup  ## measure every text format: rates, linearity, memory
 
 bench-search: setup peers  ## measure tool search on real tools and requests, beside the peers
 	$(BIN)/python -m bench.search
+
+bench-agentdojo: setup .bench/agentdojo  ## replay the AgentDojo suites: prompts per task, injections surfaced
+	$(BIN)/python -m bench.agentdojo
 
 peers: $(PEERS:%=.bench/%)  ## make one environment for each benchmark peer
 
