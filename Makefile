@@ -40,10 +40,11 @@ test: system servers check  ## check, then every test that is not marked slow
 test-all: system servers check  ## check, then every test, the slow suites included
 	$(BIN)/python -m pytest
 
-bench: setup peers  ## measure against raw calls and the peers, interleaved; then files and commands
+bench: setup peers  ## measure against raw calls and the peers, interleaved; then files, commands and policy
 	@$(BIN)/python bench/run.py; missed=$$?; \
 	for part in open window search; do $(BIN)/python bench/files.py $$part; done; \
 	for part in spawn output; do $(BIN)/python bench/commands.py $$part; done; \
+	$(BIN)/python bench/policy.py || missed=1; \
 	exit $$missed
 
 bench-dialects: setup  ## measure every text format: rates, linearity, memory

@@ -30,6 +30,16 @@ def anchored(pattern: str) -> str:
     return f"/{pattern}" if pattern.split("/", 1)[0] == "**" else f"{GROUND}/{pattern.removeprefix('./')}"
 
 
+def fixed_folder(pattern: str) -> str:
+    """The folder, or the whole path, that everything a pattern fits lies at or below; empty when that is the root."""
+    fixed: list[str] = []
+    for name in anchored(pattern).strip("/").split("/"):
+        if set("*?[") & set(name):
+            break
+        fixed.append(name)
+    return "/" + "/".join(fixed) if fixed else ""
+
+
 def is_every_path(pattern: str) -> bool:
     """Whether a pattern names no place at all."""
     return set(anchored(pattern).strip("/").split("/")) <= {"*", "**"}

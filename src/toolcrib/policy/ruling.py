@@ -16,6 +16,7 @@ from toolcrib.policy.shipped import (
     decide_targets,
     default_decision,
 )
+from toolcrib.policy.sieve import Sieve
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.json import Json
 from toolcrib.values.spec import NOTHING, Effect, ToolSpec
@@ -36,9 +37,9 @@ class Ruling:
     spec: ToolSpec
     effect: Effect
     fallback: Decision
-    stricter: tuple[Rule, ...]
+    stricter: Sieve
     settled: Decision | None
-    allowing: tuple[Rule, ...]
+    allowing: Sieve
     fixed: Decision = field(init=False)
 
     def __post_init__(self) -> None:
@@ -47,20 +48,20 @@ class Ruling:
     @property
     def is_fixed(self) -> bool:
         """Whether a call that touches nothing, in a run without marks, always gets the fixed decision."""
-        return not self.stricter and not any(rule.is_dynamic for rule in self.allowing)
+        return not self.stricter.sees_arguments and not self.allowing.sees_arguments
 
     def decide(
         self, arguments: Mapping[str, Json], targets: Sequence[Target], marks: Set[str], judged: Decision | None = None
     ) -> Decision:
         """What the rules say about one call. `judged` is what rules about its commands and hosts say."""
         strict = self.settled
-        for rule in self.stricter:
+        for rule in self.stricter.candidates(targets):
             if rule.covers(arguments, targets, marks):
                 strict = rule.decision
                 break
         if strict is not None:
             return strict if judged is None else strict.at_least(judged)
-        covering = [rule for rule in self.allowing if rule.covers(arguments, targets, marks)]
+        covering = [rule for rule in self.allowing.candidates(targets) if rule.covers(arguments, targets, marks)]
         decision = self._allowed(covering, targets)
         if judged is not None:
             decision = self._with_judged(decision, judged, covering, targets)
@@ -184,4 +185,4 @@ def _ruling(spec: ToolSpec, effect: Effect, rules: Sequence[Rule]) -> Ruling:
             stricter.append(rule)
         else:
             settled = rule.decision
-    return Ruling(spec, effect, default_decision(spec, effect), tuple(stricter), settled, tuple(allowing))
+    return Ruling(spec, effect, default_decision(spec, effect), Sieve.of(stricter), settled, Sieve.of(allowing))

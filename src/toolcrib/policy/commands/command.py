@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from toolcrib.values.target import Target
 
@@ -93,12 +94,17 @@ def is_grantable(target: Target) -> bool:
 
 def names_of(command: Command) -> frozenset[str]:
     """Every name a program goes by: as written, as found, and behind links."""
-    written = (command.words[0] if command.words else "", command.executable or "")
-    names = frozenset(program_name(name) for name in written if name)
-    behind = program_name(command.real or "")
+    return _names(command.words[0] if command.words else "", command.executable or "", command.real or "")
+
+
+@lru_cache(maxsize=1_024)
+def _names(written: str, found: str, real: str) -> frozenset[str]:
+    names = frozenset(program_name(name) for name in (written, found) if name)
+    behind = program_name(real)
     return names if behind in _MANY_IN_ONE else names | {behind} - {""}
 
 
+@lru_cache(maxsize=1_024)
 def program_name(word: str) -> str:
     name = word.rstrip("/").rsplit("/", 1)[-1].casefold().removesuffix(".exe")
     versioned = _VERSIONED.fullmatch(name)

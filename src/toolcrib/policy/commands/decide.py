@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from toolcrib.policy.commands.command import Command, CommandTarget, Whence
 from toolcrib.policy.commands.denied import is_denied
-from toolcrib.policy.commands.rules import CommandRule, CommandRules
+from toolcrib.policy.commands.index import meant, naming, programs_in
+from toolcrib.policy.commands.rules import CommandRules
 from toolcrib.policy.commands.words import hidden_character
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.target import Target
@@ -23,12 +24,11 @@ def decide_commands(rules: CommandRules, targets: Sequence[Target]) -> Decision 
 
 
 def _decide(rules: CommandRules, target: CommandTarget) -> Decision:
-    for rule in rules.saying(Verdict.DENY):
-        if is_denied(target, rule):
-            return rule.decision()
-    for rule in rules.saying(Verdict.ASK):
-        if is_denied(target, rule):
-            return rule.decision()
+    names = programs_in(target)
+    for verdict in (Verdict.DENY, Verdict.ASK):
+        for rule in meant(rules, verdict, names):
+            if is_denied(target, rule):
+                return rule.decision()
     if target.trouble:
         return _asks(f"the command cannot be checked part by part: {target.trouble}")
     covered = [_covered(rules, command) for command in target.commands]
@@ -40,7 +40,7 @@ def _covered(rules: CommandRules, command: Command) -> Decision:
     """ALLOW by the first rule that covers the command, else ASK with the nearest rule's objection."""
     if hidden := hidden_character(command.words[0]):
         return _asks(f"the name of the program holds the invisible character {hidden}")
-    named = _named(rules, command)
+    named = naming(rules, command)
     if command.whence is Whence.NOWHERE and named and "/" not in command.words[0]:
         because = f"there is no program {command.words[0]!r}, so nothing can run"
         return Decision(Verdict.ALLOW, "default", "shipped", because)
@@ -51,11 +51,6 @@ def _covered(rules: CommandRules, command: Command) -> Decision:
             return rule.decision()
         objections.append(objection)
     return _asks(objections[-1] if objections else f"no rule covers the command {command.text[:200]!r}")
-
-
-def _named(rules: CommandRules, command: Command) -> list[CommandRule]:
-    named = [rule for rule in rules.saying(Verdict.ALLOW) if rule.names(command)]
-    return sorted(named, key=lambda rule: len(rule.words))
 
 
 def _asks(because: str) -> Decision:

@@ -10,7 +10,7 @@ from toolcrib.policy.commands.rules import CommandRule
 from toolcrib.policy.commands.words import loose_words, read_line
 
 MAX_DEPTH = 4
-_RUNNING_FLAGS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch"})
+RUNNING_FLAGS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch"})
 
 
 def is_denied(target: CommandTarget, rule: CommandRule) -> bool:
@@ -33,7 +33,7 @@ def _holds(words: tuple[str, ...], names: frozenset[str], denied: tuple[str, ...
 
 def _inner(words: tuple[str, ...], names: frozenset[str]) -> Iterator[tuple[str, ...]]:
     """What a wrapper could run: every tail of its words, since where its own options end only it knows."""
-    running = [index + 1 for index, word in enumerate(words) if word in _RUNNING_FLAGS]
+    running = [index + 1 for index, word in enumerate(words) if word in RUNNING_FLAGS]
     starts = range(1, len(words)) if names & WRAPPERS else running
     for start in starts:
         yield words[start:]

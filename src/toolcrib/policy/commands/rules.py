@@ -45,10 +45,12 @@ class CommandRule:
     layer: Layer = Layer.USER
     place: str = ""
     words: tuple[str, ...] = field(init=False, default_factory=tuple[str, ...])
+    said: Decision = field(init=False, repr=False, compare=False)
     more: Mapping[str, Value] = field(init=False, repr=False, compare=False, default_factory=dict[str, Value])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", pattern_words(self.pattern))
+        object.__setattr__(self, "said", self._decision())
         object.__setattr__(self, "more", {_flag(flag): _value(flag) for flag in self.flags})
         for example in self.match:
             if not self._covers_example(example):
@@ -82,6 +84,9 @@ class CommandRule:
         return reading.trouble or None
 
     def decision(self) -> Decision:
+        return self.said
+
+    def _decision(self) -> Decision:
         because = (
             self.because
             or f"a rule for commands that begin with {self.pattern.strip()!r} says {self.verdict.name.lower()}"
@@ -118,15 +123,27 @@ class CommandRules:
     rules: tuple[CommandRule, ...] = ()
     warnings: tuple[str, ...] = field(init=False, default=())
     """What an operator should know about the rules: such as a rule for an interpreter, which covers next to nothing."""
+    programs: Mapping[Verdict, Mapping[str, tuple[CommandRule, ...]]] = field(
+        init=False, repr=False, compare=False, default_factory=dict[Verdict, Mapping[str, "tuple[CommandRule, ...]"]]
+    )
+    """The rules that count, by verdict and by the name of their program, in order."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "warnings", tuple(_warnings(self.rules)))
+        object.__setattr__(self, "programs", {verdict: _by_program(self.saying(verdict)) for verdict in Verdict})
 
     def saying(self, verdict: Verdict) -> Iterable[CommandRule]:
         """The rules with one verdict; an allow counts only from a layer that may allow."""
         for rule in self.rules:
             if rule.verdict is verdict and (verdict is not Verdict.ALLOW or rule.layer.may_allow):
                 yield rule
+
+
+def _by_program(rules: Iterable[CommandRule]) -> Mapping[str, tuple[CommandRule, ...]]:
+    table: dict[str, list[CommandRule]] = {}
+    for rule in rules:
+        table.setdefault(program_name(rule.words[0]), []).append(rule)
+    return {name: tuple(found) for name, found in table.items()}
 
 
 def pattern_words(pattern: str) -> tuple[str, ...]:
