@@ -69,7 +69,7 @@ def ours() -> dict[str, float]:
     tools = [made(name) for name in dict.fromkeys(call.tool for call in CALLS)]
     registry = Registry()
     registry.add(tools)
-    terms = Terms(policy, (), 1.0, 1.0, judge=lambda targets: decide_commands(commands, targets))
+    terms = Terms(policy, (), 1.0, 1.0, judge=lambda tool, targets: decide_commands(commands, targets))
     effective = EffectiveSet.compile(registry, registry.snapshot, (), terms)
     figures: dict[str, float] = {}
     for call in CALLS:

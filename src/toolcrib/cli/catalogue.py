@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from toolcrib.assemble.agents import load_agents
+from toolcrib.assemble.judging import Lists
 from toolcrib.assemble.kits import switchboard_of
 from toolcrib.assemble.opening import opening_mode
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
 from toolcrib.config.policies import Policies, read_policies
-from toolcrib.engine.effective import EffectiveSet, Judge, Terms, near_names
+from toolcrib.engine.effective import EffectiveSet, Terms, near_names
 from toolcrib.engine.wish import Wish, screens_of
 from toolcrib.policy.modes import Mode, unasked, under_mode
 from toolcrib.policy.rules import Policy, Situation
@@ -22,11 +22,7 @@ from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
 from toolcrib.values.spec import Exposure, ToolSpec
-from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool
-
-if TYPE_CHECKING:
-    from toolcrib.policy.commands import CommandRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +70,11 @@ def effective_set(
     limits = config.tools
     terms = Terms(
         Policy(policies.rules), (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000,
-        judge=_judge((*policies.commands, *known.commands)) if config.toolsets else None,
+        judge=Lists(config, (*policies.commands, *known.commands)),
         situation=Situation(known.agent_id, wish.role, wish.mode),
     )  # fmt: skip
     screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
     return EffectiveSet.compile(registry, snapshot, screens, terms)
-
-
-def _judge(commands: tuple[CommandRule, ...]) -> Judge:
-    def judge(targets: Sequence[Target]) -> Decision | None:
-        from toolcrib.policy.commands import CommandRules, decide_commands  # only a call that runs one needs them
-
-        return decide_commands(CommandRules(commands), targets)
-
-    return judge
 
 
 def _decided(policy: Policy, spec: ToolSpec, situation: Situation) -> Decision:

@@ -45,7 +45,7 @@ def _judged(tools: EffectiveSet, slot: Slot, invocation: Invocation, marks: Set[
     stages.append(_mode(slot, invocation, marks, Mode(terms.situation.mode)))
     steps = rule_steps(others, invocation.arguments, invocation.targets, marks, decision)
     stages.append(Stage("ask and allow rules", _counted(others, steps), word(decision.verdict), steps))
-    stages.append(_commands(slot, invocation.targets))
+    stages.append(_lists(slot, invocation.targets))
     scope = scope_text(invocation)
     stages.append(_grants(decision, scope))
     if decision.verdict is Verdict.ASK and terms.situation.mode == Mode.DONT_ASK:
@@ -103,7 +103,7 @@ def _mode(slot: Slot, invocation: Invocation, marks: Set[str], mode: Mode) -> St
     ruling = (
         slot.reading if slot.reading is not None and invocation.effect is not slot.tool.spec.effect else slot.ruling
     )
-    judged = slot.judge(invocation.targets) if slot.judge is not None and invocation.targets else None
+    judged = _listed(slot, invocation.targets)
     before = ruling.decide(invocation.arguments, invocation.targets, marks, judged)
     after = under_mode(mode, before, slot.tool.spec, invocation.effect, invocation.targets)
     if after is before:
@@ -113,11 +113,15 @@ def _mode(slot: Slot, invocation: Invocation, marks: Set[str], mode: Mode) -> St
     )
 
 
-def _commands(slot: Slot, targets: tuple[Target, ...]) -> Stage:
-    judged = slot.judge(targets) if slot.judge is not None and targets else None
+def _listed(slot: Slot, targets: tuple[Target, ...]) -> Decision | None:
+    return slot.judge(slot.tool.name, targets) if slot.judge is not None and targets else None
+
+
+def _lists(slot: Slot, targets: tuple[Target, ...]) -> Stage:
+    judged = _listed(slot, targets)
     if judged is None:
-        return Stage("command rules", "")
-    return Stage("command rules", f"{judged.because} [{judged.cite}]", word(judged.verdict))
+        return Stage("commands and hosts", "")
+    return Stage("commands and hosts", f"{judged.because} [{judged.cite}]", word(judged.verdict))
 
 
 def _counted(rules: list[Rule], steps: tuple[RuleStep, ...]) -> str:

@@ -15,8 +15,6 @@ from toolcrib.values.target import Target, TargetKind
 Fits = Callable[[Target], bool]
 NEVER_LIFTED = frozenset({"protected"})
 """Marks that ask whatever a rule says."""
-_HOST = re.compile(r"(?P<host>\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}|\*))?")
-_USUAL_PORTS = frozenset({"", "80", "443"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +137,18 @@ def _path_fits(patterns: tuple[str, ...], verdict: Verdict) -> Fits:
 
 def _host_fits(patterns: tuple[str, ...], verdict: Verdict) -> Fits:
     """By host and port. Where a pattern says no port, an allow means the usual ones and everything else any."""
-    wanted: list[tuple[str, str]] = []
-    for pattern in patterns:
-        found = _HOST.fullmatch(pattern.lower())
-        if found is None:
-            raise ConfigError(
-                f"{pattern!r} is not a host: write 'api.example.com', '*.example.com' or 'localhost:8080'"
-            )
-        wanted.append((found["host"], found["port"] or ""))
+    from toolcrib.policy.network.hosts import HostPattern  # only where a rule names hosts
 
-    def port_fits(port: str, wanted_port: str) -> bool:
-        if wanted_port in ("", "*"):
-            return wanted_port == "*" or verdict is not Verdict.ALLOW or port in _USUAL_PORTS
-        return port == wanted_port or (not port and verdict is not Verdict.ALLOW)
+    wanted = [HostPattern.of(pattern) for pattern in patterns]
 
     def fits(target: Target) -> bool:
-        host, port = host_and_port(target.value)
-        return any(_is_host(host, name) and port_fits(port, wanted_port) for name, wanted_port in wanted)
+        host, written = host_and_port(target.value)
+        port = int(written or 443)
+        if verdict is Verdict.ALLOW:
+            return any(pattern.allows(host, port) for pattern in wanted)
+        return any(pattern.denies(host, port) for pattern in wanted)
 
     return fits
-
-
-def _is_host(host: str, name: str) -> bool:
-    if name.startswith("*."):
-        return host.endswith(name[1:]) and len(host) > len(name) - 1
-    return name in ("*", host)
 
 
 def _command_fits(patterns: tuple[str, ...], verdict: Verdict) -> Fits:
