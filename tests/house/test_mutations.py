@@ -94,6 +94,27 @@ MUTATIONS = [
         "tests/invariants/test_i7_membership_is_fixed_authority_is_live.py",
     ),
     Mutation(
+        "limits",
+        "engine/settle.py",
+        "        if flight.parked is None and not run.take(slot, flight):\n            await draw(slot, flight, run)\n",
+        "",
+        "tests/engine/test_limits.py",
+    ),
+    Mutation(
+        "the loop guard",
+        "engine/settle.py",
+        "        saw(flight, returned, content, run)\n",
+        "        pass\n",
+        "tests/engine/test_loops.py",
+    ),
+    Mutation(
+        "the copy that hooks are given",
+        "engine/watchers.py",
+        "    shown, clock = _copy_of(invocation), run.runtime.clock.monotonic\n",
+        "    shown, clock = invocation, run.runtime.clock.monotonic\n",
+        "tests/hooks/test_declared.py",
+    ),
+    Mutation(
         "hooks",
         "engine/settle.py",
         "        if slot.before:\n            await watchers.before(slot, invocation, flight, run)\n",
