@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toolcrib.engine.flight import Flight
     from toolcrib.engine.run import Run
 
+_READ = Effect.READ  # reading an enum's member is slow, and every call asks
 PATIENCE = 3
 """Refusals in a row after which a run counts as one that ended in a loop."""
 
@@ -43,7 +44,6 @@ def buckets_of(slot: Slot, run: Run) -> Sequence[Bucket]:
 def saw(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: Run) -> None:
     """Take note of what a call came to: what was read, and whether it brought anything new."""
     slot, permit, guard = flight.slot, flight.permit, run.guard
-    flight.counted = False
     if slot is None:
         return
     touched = permit is not None and (slot.untrusted or permit.invocation.targets or returned.metadata)
@@ -52,7 +52,9 @@ def saw(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: R
     if guard is not None and slot.guarded:
         arguments = flight.call.arguments
         digest = digest_of(slot, arguments, content, returned.error)
-        flight.notice = guard.saw(slot.tool.spec.name, arguments, digest, flight.began, run.runtime.clock.monotonic)
+        notice = guard.saw(slot.tool.spec.name, arguments, digest, flight.began, run.runtime.clock.monotonic)
+        if notice is not None:
+            flight.notice = notice
 
 
 def key_of(arguments: Arguments) -> int:
@@ -71,14 +73,14 @@ def key_of(arguments: Arguments) -> int:
 def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed: object) -> int:
     """The same number for the same result. What a write did is part of its result: other arguments, another effect."""
     spec = slot.tool.spec
-    key = key_of(arguments) if spec.effect is Effect.WRITE and failed is None else 0
-    if len(content) == 1:
-        block = content[0]
-        if type(block) is Text:
-            return hash((spec.name, block.text, key))
-        if type(block) is JsonBlock:
-            return hash((spec.name, repr(block.data), key))
-    return hash((spec.name, repr(content), key))
+    block = content[0] if len(content) == 1 else content
+    if type(block) is JsonBlock:
+        said = block.data if type(block.data) is int else repr(block.data)
+    else:
+        said = block.text if type(block) is Text else repr(block)
+    if spec.effect is _READ or failed is not None:
+        return hash((spec.name, said))
+    return hash((spec.name, said, key_of(arguments)))
 
 
 def _spelled(arguments: object) -> str:

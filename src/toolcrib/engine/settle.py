@@ -139,6 +139,7 @@ async def _again(flight: Flight, conflict: Conflict, run: Run) -> None:
     """Documents changed meanwhile: a transactional tool runs again, any other is told of the conflict."""
     permit = flight.permit
     flight.value = flight.context = None
+    flight.counted = False  # it has been counted
     if permit is None or not permit.invocation.tool.transactional or flight.tries >= MAX_TRIES:
         flight.refusal = conflicted(conflict)
         return
