@@ -45,6 +45,8 @@ bench: setup peers  ## measure against raw calls and the peers, interleaved; the
 	for part in open window search; do $(BIN)/python bench/files.py $$part; done; \
 	for part in spawn output; do $(BIN)/python bench/commands.py $$part; done; \
 	$(BIN)/python bench/policy.py || missed=1; \
+	if [ -d .bench/search/lists ]; then $(BIN)/python -m bench.search; \
+	else echo "tool search: make bench-search fetches its data first"; fi; \
 	exit $$missed
 
 bench-dialects: setup  ## measure every text format: rates, linearity, memory

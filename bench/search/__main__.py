@@ -19,6 +19,7 @@ from bench.search.engines import (
     toolcrib_search,
 )
 from bench.search.speed import measure_speed
+from bench.search.tokens import measure_tokens
 
 Rankings = dict[str, list[list[str]]]
 OURS = "Toolcrib"
@@ -40,6 +41,9 @@ def main() -> None:
     _rank_with_memory(engines, sets, pools, runs, past)
     _print_recall("recall@5 of the other half, one half remembered", engines, sets, lambda text: not past(text))
     _print_names(pools["all"])
+    servers = next(one.tools for one in sets if one.name.startswith("mcp"))
+    for what, measured in measure_tokens(servers):
+        print(f"| {what} | {measured} |")
     for what, measured in measure_speed(pools["all"], [text for _, texts in runs.values() for text in texts]):
         print(f"| {what} | {measured} |")
 

@@ -53,9 +53,10 @@ class Postings:
         for (term, weight), field in zip(weights, fields, strict=True):
             column = columns.get(term)
             if column is None:
-                column = columns[term] = Column(array("q"), array("f"), array("B"))
+                columns[term] = Column(array("q", (slot,)), array("f", (weight,)), array("B", (field,)))
+                continue
             slots, shares, places = self.column(term) if isinstance(column, int) else column
-            if slots and slots[-1] > slot:
+            if slots[-1] > slot:
                 at = bisect_left(slots, slot)
                 slots.insert(at, slot)
                 shares.insert(at, weight)

@@ -62,8 +62,11 @@ def fuse(scores: Scores, called: Mapping[int, Rank]) -> dict[int, float]:
 
 def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callable[[str], float]) -> float:
     """A factor from 1 upwards: how much of a name, by rarity, the query holds."""
+    terms = name_terms.split()
+    if weights.keys().isdisjoint(terms):
+        return 1.0
     held = total = 0.0
-    for term in name_terms.split():
+    for term in terms:
         rare = rarity(term)
         total += rare
         held += min(rare, weights.get(term, 0.0))
