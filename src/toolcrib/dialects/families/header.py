@@ -66,13 +66,15 @@ def _take_call(reader: Reader, spec: Header) -> bool:
         source.pos += len(found)
         source.peek()
     decoded = reader.json.take() if window.startswith("{", source.pos) else None
+    body_end = source.pos
     next_char = source.peek()
     close = next((close for close in spec.closes if window.startswith(close, source.pos)), "")
     if decoded is None or not isinstance(decoded.value, dict) or next_char in ("", "`") or (spec.closes and not close):
         source.pos = begin
         return False
-    source.pos += len(close)
+    end, source.pos = source.pos + len(close), body_end  # notes say where the arguments end
     reader.enter(name, decoded.value, id=head.groupdict().get("id"))
+    source.pos = end
     return True
 
 
