@@ -251,6 +251,8 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "tools.allowed_write_roots": (some("/a", "/b", "/a/c"), subset),
     "tools.allow_tmp_writes": (st.booleans(), lower),
     "tools.env_allowlist": (some("PATH", "HOME", "TOKEN"), subset),
+    "tools.packages": (some("notes", "acme:tools"), subset),
+    "tools.watch": (st.booleans(), lower),
     "tools.schema_profile": (st.sampled_from(["full", "core"]), ordered("full", "core")),
     "tools.sandbox": (st.sampled_from(["off", "auto", "require"]), ordered("off", "auto", "require")),
     "tools.sandbox_read_roots": (some("/a", "/b", "/a/c"), subset),

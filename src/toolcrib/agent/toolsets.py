@@ -68,10 +68,13 @@ class Toolsets:
     def _patterns(self) -> Iterator[str]:
         for name, tools in self.listed.items():
             yield from tools or _family(name)
-        for module in self.custom:
-            yield from (f"custom.{tool}" for tool in module.tools)
-        for toolset in self.external:
-            yield f"external.{toolset.package}.**"
+        yield from self.brought
+
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """Name patterns of the tools that come with this definition, and belong to nobody whose own does not say so."""
+        own = [f"custom.{tool}" for module in self.custom for tool in module.tools]
+        return (*own, *(f"external.{toolset.package}.**" for toolset in self.external))
 
 
 NO_TOOLSETS = Toolsets()
@@ -150,7 +153,13 @@ def _custom(fields: Fields) -> list[CustomModule]:
     tools = fields.words(given, "tools", _identifier)
     if not tools:
         fields.mistakes.add(fields.node.line, f"{fields.name}.tools must list the tools that are let in, by name")
-    return [CustomModule(module.removeprefix("./"), tools, _approval(fields, given))]
+    approval = _approval(fields, given)
+    for name in approval.tools:
+        if tools and name not in tools:
+            fields.mistakes.add(
+                fields.node.line, f"{fields.name}.approval.tools names {name[:60]!r}, which tools does not"
+            )
+    return [CustomModule(module.removeprefix("./"), tools, approval)]
 
 
 def _external(fields: Fields) -> list[ExternalToolset]:

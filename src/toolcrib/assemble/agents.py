@@ -36,6 +36,8 @@ class Agents:
     trusted: frozenset[str] = frozenset()
     """Ids that the project defines; they are agents for as long as its content is trusted."""
     recheck: Callable[[], str] = str
+    content: Content | None = None
+    """What the project holds, as it was read and trusted."""
 
     def terms(self, agent_id: str) -> AgentTerms:
         """What is known of an agent. Where nothing is defined, every id is an agent that nothing narrows."""
@@ -65,7 +67,8 @@ class Agents:
                     )
                 else:
                     held.setdefault(name, Switch(True, definition.place))
-        return replace(self.board, switches=switches)
+        brought = {agent: each.toolsets.brought for agent, each in self.definitions.items() if each.toolsets.brought}
+        return replace(self.board, switches=switches, brought=brought)
 
     def unknown(self, agent_id: str) -> str:
         """What to say of an id that is no agent."""
@@ -92,7 +95,7 @@ def load_agents(settings: Config, board: Switchboard) -> Agents:
 
     found = read_definitions(files)
     trusted = frozenset(key for key, each in found.items() if each.place.startswith(prefix))
-    return Agents(found, waiting, board, trusted, lambda: project_content(settings)[1])
+    return Agents(found, waiting, board, trusted, lambda: project_content(settings)[1], content)
 
 
 def project_content(settings: Config) -> tuple[Content | None, str]:

@@ -45,7 +45,9 @@ from toolcrib.values.spec import Exposure
 from toolcrib.values.tool import Tool
 
 if TYPE_CHECKING:
+    from toolcrib.assemble.agents import Agents
     from toolcrib.assemble.hands import Hands
+    from toolcrib.assemble.outside import Outside
     from toolcrib.assemble.rules import RuleBook
     from toolcrib.catalog.tokens_estimate import TokenEstimator
     from toolcrib.config import Config
@@ -97,12 +99,14 @@ class Toolcrib:
         rules: RuleBook,
         hands: Hands | None = None,
         servers: McpSource | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.runtime = runtime
         self.config = config
         self.sessions = sessions
         self.hands = hands
         self.servers = servers
+        self.outside = outside
         self.rules = rules
 
     @classmethod
@@ -122,6 +126,7 @@ class Toolcrib:
         """Open the crib on a home folder; every argument is optional."""
         from toolcrib.assemble.agents import load_agents  # needed when a crib is opened, not when a tool is marked
         from toolcrib.assemble.kits import switchboard_of
+        from toolcrib.assemble.outside import open_outside
         from toolcrib.assemble.rules import MANAGED, RuleBook, keep_reading
         from toolcrib.assemble.servers import open_servers
         from toolcrib.config import load
@@ -154,19 +159,16 @@ class Toolcrib:
             runtime.agents, runtime.switchboard = agents.terms, agents.switched()
             board = runtime.switchboard
             runtime.prompting = with_advice(Prompting(board.toolkits), advice_of(given))
-            hands = open_hands(settings, runtime, rules)
+            hands = open_hands(settings, runtime, rules, agents)
             if hands is not None:
                 stack.push_async_callback(hands.close)
+            outside = open_outside(stack, settings, runtime, rules, agents, hands)
             stack.push_async_callback(open_hooks(settings, runtime, hands))
             board.check(registry.snapshot)
-            if settings.apis:
-                from toolcrib.assemble.apis import open_apis
-
-                registry.add(open_apis(settings))
             servers = open_servers(settings, runtime)
             if servers is not None:
                 stack.push_async_callback(servers.close)
-            yield cls(runtime, settings, sessions, rules, hands, servers)
+            yield cls(runtime, settings, sessions, rules, hands, servers, outside)
 
     @classmethod
     @contextmanager
@@ -291,13 +293,14 @@ def loop_limits(given: GivenLoopLimits) -> LoopLimits:
     )
 
 
-def open_hands(settings: Config, runtime: Runtime, rules: RuleBook) -> Hands | None:
-    """The toolsets of Toolcrib's own, when the configuration wants any."""
+def open_hands(settings: Config, runtime: Runtime, rules: RuleBook, agents: Agents) -> Hands | None:
+    """The toolsets of Toolcrib's own and what tools from outside stand on, when the configuration wants any."""
     runtime.judge, runtime.judge_with = rules.judge(), rules.judge
     from toolcrib.assemble.kits import mounted_toolsets
+    from toolcrib.assemble.outside import is_wanted
 
     names = mounted_toolsets(settings, runtime.switchboard)
-    if not names:
+    if not names and not is_wanted(settings, agents):
         return None
     from toolcrib.assemble.hands import Hands  # a crib without them need not load them
     from toolcrib.executors.environment import command_environment

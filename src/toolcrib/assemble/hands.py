@@ -103,13 +103,13 @@ class Hands:
 
     def _toolset(self, name: str) -> Toolset:
         made: Toolset = _module(name).toolset(self._services(name))
-        tools = [*made.tools, run_command_tool(self._commands())] if name == "code" else made.tools
+        tools = [*made.tools, run_command_tool(self.commands())] if name == "code" else made.tools
         return Toolset(made.name, tuple(stamped(tool, tool_type=ToolType.BUILTIN) for tool in tools), made.guidance)
 
     def _services(self, name: str) -> object:
         """What a toolset is built from: most from the files of the run, some from more than that."""
         if name == "shell":
-            return self._commands()
+            return self.commands()
         if name == "self_evolution":
             from toolcrib.assemble.evolution import evolution_services  # few cribs have it
 
@@ -122,7 +122,7 @@ class Hands:
     def holds_secrets(self, text: str) -> bool:
         return self.redactor.text(text)[1] > 0
 
-    def _commands(self) -> CommandServices:
+    def commands(self) -> CommandServices:
         tools = self.settings.tools
         return CommandServices(
             processes=self.processes,

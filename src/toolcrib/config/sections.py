@@ -38,6 +38,7 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
 NAME = text("a name of letters, digits, '_', '-' and '.'", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 VARIABLE = text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+PACKAGE = text("an entry point, or package:name", r"[A-Za-z_][A-Za-z0-9_.-]{0,199}(:[A-Za-z_][A-Za-z0-9_]{0,199})?")
 EXPRESSION = text("a regular expression (RE2 syntax)", r".+")
 
 
@@ -77,6 +78,18 @@ class Tools:
     )
     env_allowlist: tuple[str, ...] = key(
         items(VARIABLE), ("PATH", "HOME", "TMPDIR", "LANG"), fewer(), "Environment variables that commands get to see."
+    )
+    packages: tuple[str, ...] = key(
+        items(PACKAGE),
+        (),
+        fewer(),
+        "Installed packages whose tools every agent has: entry points in the group toolcrib.tools, or package:name.",
+    )
+    watch: bool = key(
+        flag(),
+        False,
+        stricter((True, False)),
+        "Whether an open crib follows changes of declared commands and of the modules of agents.",
     )
     sandbox: SandboxMode = key(
         choice(SandboxMode),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.toolkit import Toolkit
+from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.switches import Membership, State, Switch, Switches, resolve
 from toolcrib.values.identity import Role
 from toolcrib.values.refusal import ConfigError, RegistrationError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SUB_APP_TAG = "sub_app"
 """Tools with this tag belong to sub-apps: an agent has those that one of its sub-apps names, and no other."""
+BROUGHT = frozenset({"module", "package"})
+"""Kinds of source that belong to definitions of agents: an agent has such a tool when its own definition says so."""
 LATER = "mcp."
 """Tools whose names begin so come and go with their servers, so their switches are not checked against what is here."""
 
@@ -39,6 +42,8 @@ class Switchboard:
     toolkits: tuple[Toolkit, ...] = ()
     switches: Mapping[str, Mapping[str, Switch]] = field(default_factory=dict[str, Mapping[str, Switch]])
     bindings: tuple[Binding, ...] = ()
+    brought: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Name patterns of the tools that an agent's definition brings along: tools of sources in `BROUGHT`."""
     _memberships: Mapping[str, tuple[Membership, ...]] = field(init=False, repr=False, compare=False)
     _roles: Mapping[str, tuple[Toolkit, ...]] = field(init=False, repr=False, compare=False)
 
@@ -71,12 +76,15 @@ class Switchboard:
         """Out: what is switched off for an agent, and sub-app tools that no sub-app of it names."""
         mine = frozenset(name for each in self.bindings if agent in each.agents for name in each.tools)
         mentioned = self.switches.get(agent, {}).keys() | self._memberships.keys()
+        brought = [compile_pattern(pattern).fullmatch for pattern in self.brought.get(agent, ())]
 
         def screen(spec: ToolSpec) -> str | None:
             if spec.name in mentioned and not (state := self.state(spec.name, agent, role)).on:
                 return f"off: {state.because}"
             if SUB_APP_TAG in spec.tags and spec.name not in mine:
                 return f"off: it belongs to sub-apps, and no sub-app of agent {agent} names it"
+            if spec.source.kind in BROUGHT and not any(fits(spec.name) for fits in brought):
+                return f"it comes with the definitions of other agents, and that of {agent} does not list it"
             return None
 
         return screen

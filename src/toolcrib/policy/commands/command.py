@@ -70,10 +70,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class CommandTarget(Target):
-    """A whole command line as one target; `trouble` says why it could not be read as plain commands."""
+    """A whole command line as one target; `trouble` says why it could not be read as plain commands.
+
+    `declared` is the file in which the operator wrote this very command down as one that only reads.
+    """
 
     commands: tuple[Command, ...] = ()
     trouble: str = ""
+    declared: str = ""
 
 
 def runs_others(command: Command) -> bool:

@@ -1,0 +1,92 @@
+"""Following changes of declared commands and modules while a crib is open: a look at their files now and then.
+
+A look is a handful of `stat` calls, so there is no need for the system's own notices. A changed file puts other tools
+in the place of those it gave: for runs that are open their contract has changed, and the guard has its say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolcrib.assemble.agents import project_content
+from toolcrib.assemble.declared import declared_files
+from toolcrib.assemble.modules import NamedModule, module_files, trusted_body
+from toolcrib.ports import Journal, Unit
+from toolcrib.values.event import Draft, Level
+
+if TYPE_CHECKING:
+    from toolcrib.assemble.outside import Outside
+
+PERIOD = 1.0
+SESSION = "sources"
+"""What happens to sources belongs to no agent's session; it is recorded in one of its own."""
+State = Mapping[str, tuple[int, int, int] | None]
+
+
+async def watch(outside: Outside, journal: Journal) -> None:
+    """Look again and again, until cancelled."""
+    state = state_of(outside)
+    while True:
+        await asyncio.sleep(PERIOD)
+        state = look(outside, state, journal)
+
+
+def look(outside: Outside, before: State, journal: Journal) -> State:
+    """Load again what is not as it was; returns what is there now."""
+    now = state_of(outside)
+    changed = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
+    if not changed:
+        return now
+    aside = dict(outside.aside)
+    folder = str(outside.settings.home.tools)
+    if any(os.path.dirname(path) == folder for path in changed):
+        outside.load_declared()
+    trust = str(outside.settings.home.trust)
+    for module in module_files(outside.agents, outside.settings):
+        if module.path in changed or (module.trusted and trust in changed):
+            _reload(outside, module)
+    for path in sorted(changed):
+        _record(journal, path, outside.aside.get(path, ""))
+    for path in outside.aside.keys() - aside.keys() - changed:
+        _record(journal, path, outside.aside[path])
+    return now
+
+
+def state_of(outside: Outside) -> State:
+    """What can be seen of every file that tools come from, without reading any."""
+    settings = outside.settings
+    paths = [str(file) for file in declared_files(settings.home.tools)]
+    modules = list(module_files(outside.agents, settings))
+    paths += [module.path for module in modules]
+    if any(module.trusted for module in modules):
+        paths.append(str(settings.home.trust))
+    return {path: _stamp(path) for path in paths}
+
+
+def _reload(outside: Outside, module: NamedModule) -> None:
+    """A broken edit of one's own module leaves the tools as they were; what is no longer trusted goes at once."""
+    if not module.trusted:
+        outside.load_module(module.path, module.read, module.wanted, keep=True)
+        return
+    content, why = project_content(outside.settings)
+    if content is None:
+        outside.withdraw(module.path, why, module.wanted)
+    else:
+        outside.load_module(module.path, partial(trusted_body, content, outside.settings, module.path), module.wanted)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _record(journal: Journal, path: str, why: str) -> None:
+    kind, level = ("source_set_aside", Level.WARNING) if why else ("source_changed", Level.INFO)
+    journal.queue(Unit((Draft(kind, SESSION, level=level, payload={"place": path, "text": why}),)))

@@ -1,0 +1,132 @@
+"""A definition as a tool: what a call would run is declared before it is permitted, and run as it was declared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePath
+from typing import Protocol
+
+from toolcrib.policy.commands import CommandTarget
+from toolcrib.sources.declarative.answer import answer
+from toolcrib.sources.declarative.definition import Definition
+from toolcrib.sources.declarative.template import fill_words
+from toolcrib.values.context import ToolContext
+from toolcrib.values.json import canonical
+from toolcrib.values.process import Confinement, Ended, Job, Sink
+from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.result import ToolReturn
+from toolcrib.values.spec import Source, ToolSpec, ToolType
+from toolcrib.values.target import Target
+from toolcrib.values.tool import Arguments, Tool
+
+GRACE_SECONDS = 3.0
+"""How much longer the counter waits than the command may run: the command's own limit must come first."""
+LAST_LINE = 200
+MOST_TAIL = 16 * 1024
+
+
+class RunJob(Protocol):
+    """Runs a job to its end, with everything it started."""
+
+    def __call__(self, job: Job, *, stderr: Sink) -> Awaitable[Ended]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandDesk:
+    """What a command needs from outside. The folder in `declare` is seen from the project; None is the project."""
+
+    declare: Callable[[tuple[str, ...], str | None], Sequence[Target]]
+    declare_line: Callable[[str, str | None], Sequence[Target]]
+    folder: Callable[[str | None], str]
+    environment: Callable[[Iterable[str]], Mapping[str, str]]
+    confine: Callable[[str, str], Confinement | None]
+    run: RunJob
+    shell: str = "/bin/sh"
+
+
+def declared_tool(definition: Definition, desk: CommandDesk) -> Tool:
+    """The tool of a definition; a definition that changes by one byte that matters is another contract."""
+    spec = ToolSpec(
+        name=definition.name,
+        description=definition.description,
+        input_schema=definition.input_schema,
+        effect=definition.effect,
+        tags=definition.tags,
+        category="Shell",
+        tool_type=ToolType.DECLARATIVE,
+        timeout=definition.timeout_ms / 1000 + GRACE_SECONDS,
+        source=Source("declarative", PurePath(definition.place).name),
+        metadata={"place": definition.place, "command": definition.command},
+    )
+    return Tool(
+        spec,
+        partial(_call, definition, desk),
+        targets=partial(_targets, definition, desk),
+        implementation=partial(_implementation, definition),
+    )
+
+
+def _targets(definition: Definition, desk: CommandDesk, arguments: Arguments) -> Sequence[Target]:
+    """What a call would run: the program with its words, or the line with every value quoted in its place."""
+    words = fill_words(definition.words, arguments, definition.properties)
+    if definition.line is None:
+        found = desk.declare((definition.command, *words), definition.working_dir)
+        return [_vouched(each, definition) for each in found] if definition.is_plain_read else found
+    shown = definition.line.shown(definition.line.values(arguments, definition.properties))
+    return desk.declare_line(shown, definition.working_dir)
+
+
+def _vouched(target: Target, definition: Definition) -> Target:
+    return replace(target, declared=definition.place) if isinstance(target, CommandTarget) else target
+
+
+async def _call(definition: Definition, desk: CommandDesk, context: ToolContext, arguments: Arguments) -> ToolReturn:
+    job = _job(definition, desk, context, arguments)
+
+    async def log(chunk: bytes) -> None:
+        lines = chunk[-4 * LAST_LINE :].decode(errors="replace").split("\n")
+        if said := "".join(char for line in lines[-2:] for char in line if char.isprintable())[-LAST_LINE:]:
+            context.progress(said)
+
+    return answer(definition, await desk.run(job, stderr=log))
+
+
+def _job(definition: Definition, desk: CommandDesk, context: ToolContext, arguments: Arguments) -> Job:
+    folder = desk.folder(definition.working_dir)
+    executable, argv = _program(definition, desk, context, arguments)
+    tail = min(MOST_TAIL, definition.stdout_limit_bytes // 4)
+    return Job(
+        executable=executable,
+        argv=argv,
+        cwd=folder,
+        environment=desk.environment(definition.env_allowlist),
+        timeout=definition.timeout_ms / 1000,
+        stdin=canonical(arguments).encode() + b"\n",
+        confinement=desk.confine(executable, folder),
+        keep_head=definition.stdout_limit_bytes - tail,
+        keep_tail=tail,
+    )
+
+
+def _program(
+    definition: Definition, desk: CommandDesk, context: ToolContext, arguments: Arguments
+) -> tuple[str, tuple[str, ...]]:
+    """The file that was declared, with its words; a shell gets the script and, apart from it, the values."""
+    if definition.line is not None:
+        words = fill_words(definition.words, arguments, definition.properties)
+        values = definition.line.values(arguments, definition.properties)
+        return desk.shell, (desk.shell, "-c", definition.line.script, definition.name, *words, *values)
+    declared = next(target for target in context.targets if isinstance(target, CommandTarget))
+    command = declared.commands[0]
+    if command.executable is None:
+        message = f"there is no program {definition.command!r}: it is not on the search path, or not executable"
+        raise Refusal(Reason.FILE_NOT_FOUND, message, {"program": definition.command})
+    return command.executable, command.words
+
+
+def _implementation(definition: Definition) -> str:
+    """Everything the file says, without regard to its layout."""
+    return hashlib.sha256(canonical(definition.written).encode()).hexdigest()
