@@ -6,6 +6,8 @@ missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 command -v unshare >/dev/null || missing+=(util-linux)
 command -v git >/dev/null || missing+=(git)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
