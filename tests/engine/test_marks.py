@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib import Target, TargetKind, Text, ToolContext, Toolcrib, ToolReturn, tool
+from toolcrib import (
+    PermissionDecision,
+    PermissionRequest,
+    Target,
+    TargetKind,
+    Text,
+    ToolContext,
+    Toolcrib,
+    ToolReturn,
+    tool,
+)
 from toolcrib.testing import ScriptedAsker, make_run
 from toolcrib.values.refusal import Reason, Refusal
 
@@ -104,3 +114,31 @@ async def test_marks_stay_with_the_session_and_are_on_record(tmp_path: Path) -> 
     recorded: list[object] = []
     assert [await opened("s"), await opened("s"), await opened("t")] == [set(), {"read_sensitive"}, set()]
     assert [event.payload["marks"] for event in recorded if event.type == "run_marked"] == [["read_sensitive"]] * 3  # type: ignore[attr-defined]
+
+
+async def test_an_answer_from_before_a_secret_was_read_does_not_let_it_out(tmp_path: Path) -> None:
+    @tool(tags={"network"}, targets=lambda _: [Target(TargetKind.HOST, "example.org:443", "example.org:443")])
+    def send(text: str) -> str:
+        """Send a text."""
+        return text
+
+    @tool.read(targets=lambda _: [Target(TargetKind.PATH, "/home/me/.env", "", frozenset({"sensitive"}))])
+    def peek() -> str:
+        """Read a secret."""
+        return "hush"
+
+    asked: list[str] = []
+
+    async def ask(request: PermissionRequest) -> PermissionDecision:
+        asked.append(request.tool)
+        return PermissionDecision("allow_for_session")
+
+    async with Toolcrib.open(home=tmp_path, tools=[send, peek], asker=ask, config={"toolsets": []}) as crib:
+        async with crib.run() as run:
+            for text in ("one", "two"):
+                assert (await run.call("send", {"text": text})).ok
+            assert asked == ["send"]
+            assert (await run.call("peek", {})).ok
+            for text in ("three", "four"):
+                assert (await run.call("send", {"text": text})).ok
+    assert asked == ["send", "peek", "send"]

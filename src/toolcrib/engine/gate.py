@@ -150,13 +150,13 @@ async def _granted(invocation: Invocation, decision: Decision, run: Run) -> Perm
         held = await run.runtime.store.grants(run.ownership)
     except StoreError as error:
         raise denial(invocation, decision, f"what was granted cannot be read: {error}") from error
-    grant = covering(held, run.origin.grantee, invocation)
+    grant = covering(held, run.origin.grantee, invocation, run.marks)
     return None if grant is None else Permit(invocation, decision.cite, f"session grant for {grant.kind} {grant.scope}")
 
 
 async def _grant(invocation: Invocation, request: PermissionRequest, run: Run) -> None:
     """Let the answer cover what the question said it would, and nothing else."""
-    wanted = wanted_grants(run.origin.grantee, invocation)
+    wanted = wanted_grants(run.origin.grantee, invocation, run.marks)
     if not wanted or run.ownership is None:
         return
     payload: JsonObject = {"tool": request.tool, "scope": request.grant_scope, "request_id": request.request_id}

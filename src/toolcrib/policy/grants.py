@@ -6,11 +6,13 @@ import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from toolcrib.policy.shipped import READ_SENSITIVE, carries_out
 from toolcrib.values.call import Invocation
 from toolcrib.values.json import canonical
 from toolcrib.values.target import Target, TargetKind
 
 ARGUMENTS = "arguments"
+AFTER_SECRETS = "after a sensitive read"
 NEVER_GRANTED = frozenset({"protected", "sensitive"})
 """Marks of things that are asked about every time, whatever was granted around them."""
 
@@ -36,11 +38,13 @@ class Grant:
         return target is not None and target.kind is TargetKind.PATH and _is_within(target.value, self.scope)
 
 
-def covering(held: Collection[Grant], grantee: str, invocation: Invocation) -> Grant | None:
+def covering(
+    held: Collection[Grant], grantee: str, invocation: Invocation, marks: frozenset[str] = frozenset()
+) -> Grant | None:
     """A grant under which this call may run, when every target of it is covered."""
     if not held:
         return None
-    wanted = wanted_grants(grantee, invocation)
+    wanted = wanted_grants(grantee, invocation, marks)
     # What a dangerous tool was granted is one thing, not what lies below it.
     targets = (None,) * len(wanted) if invocation.tool.spec.dangerous else invocation.targets or (None,)
     found: Grant | None = None
@@ -51,11 +55,15 @@ def covering(held: Collection[Grant], grantee: str, invocation: Invocation) -> G
     return found
 
 
-def wanted_grants(grantee: str, invocation: Invocation) -> tuple[Grant, ...]:
-    """The grants that would cover this call, one for each target; none when any of them must not be granted."""
+def wanted_grants(grantee: str, invocation: Invocation, marks: frozenset[str] = frozenset()) -> tuple[Grant, ...]:
+    """The grants that would cover this call, one for each target; none when any of them must not be granted.
+
+    Who answered before the run had read a secret did not say that it may be carried out: that takes a new answer.
+    """
     tool = invocation.tool
-    scopes = _scopes(invocation)
-    return tuple(Grant(grantee, tool.name, tool.fingerprint, kind, scope) for kind, scope in scopes)
+    aware = READ_SENSITIVE in marks and carries_out(tool.spec, invocation.effect, invocation.targets)
+    kinds = [(f"{kind} {AFTER_SECRETS}" if aware else kind, scope) for kind, scope in _scopes(invocation)]
+    return tuple(Grant(grantee, tool.name, tool.fingerprint, kind, scope) for kind, scope in kinds)
 
 
 def scope_text(invocation: Invocation) -> str | None:
