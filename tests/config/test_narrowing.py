@@ -274,6 +274,7 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "apis": (st.dictionaries(st.sampled_from(["a", "b"]), st.just({"document": "x.json"}), max_size=1), same),
     "policy.commands": (st.lists(COMMAND_RULES, max_size=3), command_rules),
     "policy.rules": (st.lists(RULES, max_size=3), rules),
+    "dynamic.creators": (some("main", "orchestrator", "sub"), subset),
     "self_evolution.repository": (st.sampled_from(["", "/a"]), same),
     "self_evolution.allowed_paths": (some("src/**", "*.md"), same),
     "self_evolution.checks": (st.lists(st.just(["make", "test"]), max_size=1), same),

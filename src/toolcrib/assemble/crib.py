@@ -310,6 +310,10 @@ def open_hands(settings: Config, runtime: Runtime, rules: RuleBook, agents: Agen
     runtime.folder = hands.default.project.root
     runtime.ground = hands.place_below
     runtime.farewells.append(hands.end_run)
+    if "dynamic" in names:
+        from toolcrib.assemble.dynamic import open_dynamic
+
+        open_dynamic(settings, runtime, hands)
     made = hands.toolsets(names)
     runtime.registry.add(gathered(made))
     runtime.prompting = with_advice(runtime.prompting, advice_of(made))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 GROUP = "toolcrib.toolsets"
 
 
+async def nobody(name: str, fingerprint: str) -> bool:
+    """Where no store is open, nobody approved anything."""
+    return False
+
+
 @dataclass(slots=True)
 class Hands:
     """What file and command tools stand on, and what has to be let go at the end."""
@@ -47,6 +53,9 @@ class Hands:
     redactor: Redactor
     processes: ProcessRunner = field(default_factory=ProcessRunner)
     workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
+    approved: Callable[[str, str], Awaitable[bool]] = nobody
+    """Whether an operator approved the tool of a name with a fingerprint."""
+    now: Callable[[], float] = time.time
     current: ContextVar[Workspace] = field(init=False)
     default: Workspace = field(init=False)
     background: Background = field(init=False)
@@ -110,6 +119,10 @@ class Hands:
         """What a toolset is built from: most from the files of the run, some from more than that."""
         if name == "shell":
             return self.commands()
+        if name == "dynamic":
+            from toolcrib.assemble.dynamic import dynamic_services  # few cribs have it
+
+            return dynamic_services(self.settings, self)
         if name == "self_evolution":
             from toolcrib.assemble.evolution import evolution_services  # few cribs have it
 
@@ -222,7 +235,8 @@ def _module(name: str) -> Any:
         if point.name == name:
             return point.load()
     raise ConfigError(
-        f"there is no toolset {name!r}: Toolcrib has code, workspace, shell and self_evolution, packages may add others"
+        f"there is no toolset {name!r}: Toolcrib has code, workspace, shell, dynamic and self_evolution, "
+        "packages may add others"
     )
 
 

@@ -42,6 +42,8 @@ class RunScope:
         agent_id = wish.agent.agent_id
         if crib.servers is not None:
             await crib.servers.ready()
+        for prepare in runtime.preparations:
+            await prepare()
         crib.rules.refresh(runtime)
         held = await crib.sessions.enter(self._session_id, agent_id)
         try:

@@ -13,6 +13,7 @@ from typing import Any
 from toolcrib.config.apis import API, API_NAME, ApiEntry
 from toolcrib.config.approvals import Approvals
 from toolcrib.config.discovery import DiscoverySettings
+from toolcrib.config.dynamic import DynamicSettings
 from toolcrib.config.home import Home
 from toolcrib.config.keys import all_keys, key, section
 from toolcrib.config.kinds import items, table
@@ -76,6 +77,7 @@ class Config:
     network: Network = section(Network)
     workspace: WorkspaceSettings = section(WorkspaceSettings)
     self_evolution: SelfEvolution = section(SelfEvolution)
+    dynamic: DynamicSettings = section(DynamicSettings)
     discovery: DiscoverySettings = section(DiscoverySettings)
     toolsets: tuple[str, ...] = key(
         items(NAME), ("code", "workspace", "shell"), fewer(), "Toolsets of Toolcrib's own that runs have."

@@ -26,7 +26,7 @@ from toolcrib.policy.modes import Mode
 from toolcrib.ports import Fenced, RunClosed, Unit
 from toolcrib.values.block import SystemBlock
 from toolcrib.values.call import Invocation, Permit, ToolCall
-from toolcrib.values.context import Document, ToolContext
+from toolcrib.values.context import Document, Standing, ToolContext
 from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import Json, JsonObject
@@ -278,6 +278,9 @@ class Run:
 
     async def load(self, context: ToolContext, kind: str, key: str) -> Document | None:
         return await self.runtime.store.load(kind, key)
+
+    def standing(self) -> Standing:
+        return Standing(self.mode.value, self.caller, self.tools.__contains__, lambda: self.tools.specs)
 
     def add_block(self, block: SystemBlock) -> None:
         """Keep a block for the prompt, without secrets; the first of them stay when there are too many."""

@@ -98,6 +98,10 @@ class Runtime:
     switchboard: Switchboard = field(default_factory=Switchboard)
     prompting: Prompting = field(default_factory=Prompting)
     discovery: Discovery | None = None
+    preparations: list[Callable[[], Awaitable[None]]] = field(default_factory=list[Callable[[], Awaitable[None]]])
+    """Awaited before a run of its own begins: whatever may have changed elsewhere is read again."""
+    weighers: list[Callable[[EffectiveSet], None]] = field(default_factory=list[Callable[[EffectiveSet], None]])
+    """Called with each new set: they put tools out for reasons that no screen can know."""
     farewells: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
     """Called with a run's id when it ends: whatever it left behind ends with it."""
     watch: Watch = field(init=False)
@@ -159,8 +163,11 @@ class Runtime:
             switched = self.switchboard.screen(wish.agent.agent_id, wish.role)
             screens = screens_of(wish, self.capabilities, self.plan_tools, switched)
             fresh = EffectiveSet.compile(self.registry, snapshot, screens, self._terms(wish))
-        if fresh is not known and self.discovery is not None:
-            self.discovery.weigh(fresh)
+        if fresh is not known:
+            for weigh in self.weighers:
+                weigh(fresh)
+            if self.discovery is not None:
+                self.discovery.weigh(fresh)
         self._sets.pop(wish, None)
         self._sets[wish] = fresh
         if len(self._sets) > CACHED_SETS:

@@ -17,7 +17,7 @@ from typing import cast
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.normalise import normalise
 from toolcrib.values.block import SystemBlock
-from toolcrib.values.context import Document, ToolContext
+from toolcrib.values.context import Document, Standing, ToolContext
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
@@ -71,6 +71,9 @@ class _NoDesk:
 
     def add_block(self, block: SystemBlock) -> None:
         raise Refusal(Reason.TOOL_NOT_AVAILABLE, "an isolated handler cannot add to the prompt")
+
+    def standing(self) -> Standing:
+        raise Refusal(Reason.TOOL_NOT_AVAILABLE, "an isolated handler cannot see what its caller holds")
 
 
 def _die_with_parent() -> None:

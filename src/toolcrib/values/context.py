@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +11,7 @@ from toolcrib.values.block import SystemBlock
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.result import ToolResult
-from toolcrib.values.spec import Lane
+from toolcrib.values.spec import Exposure, Lane, ToolSpec
 from toolcrib.values.target import Target
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ class Document:
     version: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the caller of a tool holds: its mode, whether it is a model or a person, and its tools."""
+
+    mode: str
+    caller: Exposure
+    has: Callable[[str], bool]
+    specs: Callable[[], Sequence[ToolSpec]]
+
+
 class Desk(Protocol):
     """What the engine does for a handler at work."""
 
@@ -35,6 +45,7 @@ class Desk(Protocol):
     def call_from(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> Awaitable[ToolResult]: ...
     def load(self, context: ToolContext, kind: str, key: str) -> Awaitable[Document | None]: ...
     def add_block(self, block: SystemBlock) -> None: ...
+    def standing(self) -> Standing: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +85,10 @@ class ToolContext:
     def add_block(self, block: SystemBlock) -> None:
         """Give the run a block for its prompt; one of the same path is replaced where it stands."""
         self._desk.add_block(block)
+
+    def standing(self) -> Standing:
+        """What whoever made this call holds; a tool that hands out authority hands out no more than that."""
+        return self._desk.standing()
 
     def partial(self, text: str) -> None:
         """Keep output that would otherwise be lost: shown when this call is aborted or runs out of time."""

@@ -1,0 +1,22 @@
+"""The keys of `dynamic`: tools that agents make. The toolset `dynamic` among `toolsets` switches them on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolcrib.config.keys import key
+from toolcrib.config.kinds import choice, items
+from toolcrib.config.narrowing import fewer
+from toolcrib.values.identity import Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicSettings:
+    """Tools that agents make, where `toolsets` names `dynamic`. Each version runs only once an operator approved it."""
+
+    creators: tuple[Role, ...] = key(
+        items(choice(Role)),
+        (Role.MAIN, Role.ORCHESTRATOR),
+        fewer(),
+        "Roles whose agents may make, change and delete tools; of nothing that they could not do themselves.",
+    )

@@ -1,0 +1,40 @@
+"""What dynamic tools need from outside; put together once, where the program is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolcrib.network import Reach
+from toolcrib.values.context import ToolContext
+from toolcrib.values.identity import Role
+from toolcrib.values.result import ToolReturn
+from toolcrib.values.target import Target
+from toolcrib.values.tool import Tool
+
+
+class Commands(Protocol):
+    """Runs a program with its words for a call: in the sandbox, with the allowed environment, without a shell."""
+
+    def targets(self, argv: Sequence[str], shown: str) -> Sequence[Target]:
+        """What running these words would touch; `shown` stands for them where a person reads."""
+        ...
+
+    async def run(self, context: ToolContext, stdin: bytes, timeout: float) -> ToolReturn:
+        """Run the command that the call declared."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicServices:
+    """`check` registers a tool on trial (ToolcribError says why not); `approved` takes its name and fingerprint."""
+
+    commands: Commands
+    reach: Reach
+    check: Callable[[Tool], None]
+    approved: Callable[[str, str], Awaitable[bool]]
+    holds_secrets: Callable[[str], bool]
+    now: Callable[[], float]
+    creators: frozenset[Role] = frozenset({Role.MAIN, Role.ORCHESTRATOR})
+    """Roles whose agents may make tools."""
