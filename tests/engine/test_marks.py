@@ -133,12 +133,12 @@ async def test_an_answer_from_before_a_secret_was_read_does_not_let_it_out(tmp_p
         asked.append(request.tool)
         return PermissionDecision("allow_for_session")
 
-    async with Toolcrib.open(home=tmp_path, tools=[send, peek], asker=ask, config={"toolsets": []}) as crib:
-        async with crib.run() as run:
-            for text in ("one", "two"):
-                assert (await run.call("send", {"text": text})).ok
-            assert asked == ["send"]
-            assert (await run.call("peek", {})).ok
-            for text in ("three", "four"):
-                assert (await run.call("send", {"text": text})).ok
+    opened = Toolcrib.open(home=tmp_path, tools=[send, peek], asker=ask, config={"toolsets": []})
+    async with opened as crib, crib.run() as run:
+        for text in ("one", "two"):
+            assert (await run.call("send", {"text": text})).ok
+        assert asked == ["send"]
+        assert (await run.call("peek", {})).ok
+        for text in ("three", "four"):
+            assert (await run.call("send", {"text": text})).ok
     assert asked == ["send", "peek", "send"]

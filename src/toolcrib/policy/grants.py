@@ -39,7 +39,7 @@ class Grant:
 
 
 def covering(
-    held: Collection[Grant], grantee: str, invocation: Invocation, marks: frozenset[str] = frozenset()
+    held: Collection[Grant], grantee: str, invocation: Invocation, marks: Collection[str] = ()
 ) -> Grant | None:
     """A grant under which this call may run, when every target of it is covered."""
     if not held:
@@ -55,7 +55,7 @@ def covering(
     return found
 
 
-def wanted_grants(grantee: str, invocation: Invocation, marks: frozenset[str] = frozenset()) -> tuple[Grant, ...]:
+def wanted_grants(grantee: str, invocation: Invocation, marks: Collection[str] = ()) -> tuple[Grant, ...]:
     """The grants that would cover this call, one for each target; none when any of them must not be granted.
 
     Who answered before the run had read a secret did not say that it may be carried out: that takes a new answer.
