@@ -28,6 +28,55 @@ class Mutation:
 
 MUTATIONS = [
     Mutation(
+        "that a project's allow never counts",
+        "policy/layers.py",
+        "        return self is not Layer.PROJECT\n",
+        "        return True\n",
+        "tests/policy/test_authority_only_narrows.py",
+    ),
+    Mutation(
+        "that a dangerous tool is allowed only by name and target",
+        "policy/ruling.py",
+        "        if not self.spec.dangerous:\n",
+        "        if True:\n",
+        "tests/policy/test_authority_only_narrows.py",
+    ),
+    Mutation(
+        "the question about marked targets",
+        "policy/ruling.py",
+        "            if (marked := decide_targets(",
+        "            if False and (marked := decide_targets(",
+        "tests/policy/test_authority_only_narrows.py",
+    ),
+    Mutation(
+        "the question after a sensitive read",
+        "policy/ruling.py",
+        "        if READ_SENSITIVE in marks and",
+        "        if False and",
+        "tests/policy/test_rules.py",
+    ),
+    Mutation(
+        "the denial by a broken file of rules",
+        "config/policies.py",
+        "    rules = (*denying, *(rule for",
+        "    rules = (*(rule for",
+        "tests/config/test_policies.py",
+    ),
+    Mutation(
+        "the owner of managed rules",
+        "config/policies.py",
+        "            _check_owner(path, managed)\n",
+        "            pass\n",
+        "tests/config/test_policies.py",
+    ),
+    Mutation(
+        "rules that change under an open run",
+        "engine/gate.py",
+        "    if runtime.policy is terms.policy:\n",
+        "    if True:\n",
+        "tests/engine/test_policy_files.py",
+    ),
+    Mutation(
         "permission",
         "engine/settle.py",
         "        permit = flight.permit = run.gate.pass_through(slot, invocation, flight, run) "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +41,7 @@ class Call:
         )
 
 
-def rules(*layers: Layer) -> st.SearchStrategy[Rule]:
+def rules(*layers: Layer, verdicts: tuple[Verdict, ...] = tuple(Verdict)) -> st.SearchStrategy[Rule]:
     touching = st.builds(
         Touching,
         path=st.sampled_from([(), (), ("docs/**",), ("**",), ("**/*.py", "docs/a.md")]),
@@ -50,7 +50,7 @@ def rules(*layers: Layer) -> st.SearchStrategy[Rule]:
     )
     return st.builds(
         Rule,
-        st.sampled_from(Verdict),
+        st.sampled_from(verdicts),
         st.sampled_from(["**", "notes.*", *TOOLS, ("notes.add", "mail.send")]),
         st.sampled_from([frozenset(), frozenset({"network"}), frozenset({"dangerous"})]),
         st.sampled_from([None, *Effect]),
@@ -119,15 +119,16 @@ def test_below_a_managed_rule_nobody_loosens(stack: tuple[Rule, ...], more: Rule
 
 
 @MANY
-@given(STACKS, CALLS)
+@given(st.lists(rules(verdicts=(Verdict.ALLOW,)), max_size=4).map(tuple), CALLS)
 def test_a_dangerous_tool_is_allowed_only_by_an_operator_who_names_tool_and_target(
     stack: tuple[Rule, ...], call: Call
 ) -> None:
-    if "dangerous" not in call.spec.tags or call.decide(stack).verdict is not Verdict.ALLOW:
+    dangerous = replace(call, spec=replace(call.spec, tags=call.spec.tags | {"dangerous"}))
+    if dangerous.decide(stack).verdict is not Verdict.ALLOW:
         return
-    named = [rule for rule in stack if call.applies(rule) and rule.verdict is Verdict.ALLOW and rule.layer.is_operator]
-    assert any(all(map(is_exact, rule.names)) and rule.touching.by_kind for rule in named)
-    assert call.targets
+    applying = [rule for rule in stack if dangerous.applies(rule) and rule.layer.is_operator]
+    assert any(all(map(is_exact, rule.names)) and rule.touching.by_kind for rule in applying)
+    assert dangerous.targets
 
 
 @MANY

@@ -47,6 +47,28 @@ def home_hooks(settings: Config, runtime: Runtime, processes: ProcessRunner) -> 
     return hooks_of(entries, settings, runtime, processes)
 
 
+def hooks_to_show(settings: Config) -> tuple[DeclaredHook, ...]:
+    """What would watch calls under this configuration, to look at: nothing of it can be asked."""
+
+    async def unasked(occasion: JsonObject) -> NoReturn:
+        raise BadAnswer("this hook is only looked at")
+
+    if not os.path.lexists(settings.home.hooks):
+        return ()
+    try:
+        entries = read_hooks(settings.home.hooks)
+    except InvalidConfig as error:
+        name = f"{settings.home.hooks.name}, which is broken and denies: {error.problems[0]}"
+        return (DeclaredHook(name=name, event=HookEvent.PRE_TOOL_USE, way=unasked, redact=_as_it_is),)
+    return tuple(
+        DeclaredHook(
+            name=entry.name, event=entry.event, way=unasked, redact=_as_it_is, tool=entry.matcher.tool,
+            tag=entry.matcher.tag,
+        )
+        for entry in entries
+    )  # fmt: skip
+
+
 def hooks_of(
     entries: Sequence[HookEntry], settings: Config, runtime: Runtime, processes: ProcessRunner
 ) -> tuple[DeclaredHook, ...]:
@@ -67,6 +89,10 @@ def declared_hook(entry: HookEntry, settings: Config, redactor: Redactor, proces
         timeout=entry.timeout_ms / 1_000,
         lenient=entry.on_error is OnError.ALLOW,
     )
+
+
+def _as_it_is(value: Json) -> Json:
+    return value
 
 
 def broken_hooks(path: Path, error: InvalidConfig, runtime: Runtime) -> tuple[DeclaredHook, ...]:

@@ -14,11 +14,12 @@ from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
 from toolcrib.config.policies import Policies, read_policies
-from toolcrib.engine.effective import EffectiveSet, Terms, near_names
+from toolcrib.engine.effective import EffectiveSet, Rates, Terms, near_names
 from toolcrib.engine.wish import Wish, screens_of
 from toolcrib.policy.modes import Mode, unasked, under_mode
 from toolcrib.policy.rules import Policy, Situation
 from toolcrib.policy.verdict import Decision, Verdict
+from toolcrib.ports import Hook
 from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
 from toolcrib.values.spec import Exposure, ToolSpec
@@ -69,12 +70,21 @@ def effective_set(
     wish = Wish(known, opening_mode(known, viewpoint.mode, config.modes), caller, role=role)
     limits = config.tools
     terms = Terms(
-        Policy(policies.rules), (), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000,
+        Policy(policies.rules), _hooks(config), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000,
         judge=Lists(config, (*policies.commands, *known.commands)),
         situation=Situation(known.agent_id, wish.role, wish.mode),
+        rates=Rates(config.limits.rate, config.limits.agent_rate, config.limits.session_rate),
     )  # fmt: skip
     screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
     return EffectiveSet.compile(registry, snapshot, screens, terms)
+
+
+def _hooks(config: Config) -> tuple[Hook, ...]:
+    if not os.path.lexists(config.home.hooks):
+        return ()
+    from toolcrib.assemble.hooks import hooks_to_show  # a home without hooks need not load them
+
+    return hooks_to_show(config)
 
 
 def _decided(policy: Policy, spec: ToolSpec, situation: Situation) -> Decision:

@@ -7,6 +7,7 @@ from collections.abc import Set
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.policy.grants import scope_text
 from toolcrib.policy.modes import Mode, unasked, under_mode
+from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.rules import Rule
 from toolcrib.policy.trace import RuleStep, Say, Stage, Trace, concerning, rule_steps, word
 from toolcrib.policy.verdict import Decision, Verdict
@@ -23,7 +24,7 @@ def explain(tools: EffectiveSet, call: ToolCall, marks: Set[str]) -> Trace:
     if (out := tools.why(name)) is not None:
         return _refused(name, [Stage("effective set", f"out: {out} ({who})", "deny")], "effective set", out)
     slot = tools.require(name)
-    stages = [Stage("effective set", f"in, for {who}"), _contract(), _limits(slot)]
+    stages = [Stage("effective set", f"in, for {who}"), _contract(), _limits(tools, name)]
     try:
         invocation = slot.invoke(call, "explain")
     except Refusal as refusal:
@@ -65,10 +66,15 @@ def _contract() -> Stage:
     return Stage("contract", "whether the tool is still the same is looked at when it is called")
 
 
-def _limits(slot: Slot) -> Stage:
-    rates = [bucket.rate for bucket in slot.buckets] + [rate for _, rate in slot.session_rates]
-    told = ", ".join(f"{rate.max_calls} per {rate.per_seconds:g} s" for rate in rates)
-    return Stage("limits", f"{told}; nothing is spent here" if told else "no rate limit")
+def _limits(tools: EffectiveSet, name: str) -> Stage:
+    rates = tools.terms.rates
+    told = [
+        f"{rate.max_calls} per {rate.per_seconds:g} s of each {whose}"
+        for whose, table in (("tool", rates.tool), ("agent", rates.agent), ("session", rates.session))
+        for pattern, rate in table.items()
+        if compile_pattern(pattern).fullmatch(name)
+    ]
+    return Stage("limits", f"{', '.join(told)}; nothing is spent here" if told else "no rate limit")
 
 
 def _arguments(invocation: Invocation) -> Stage:
@@ -83,7 +89,8 @@ def _told(target: Target) -> str:
 
 
 def _hooks(slot: Slot) -> Stage:
-    return Stage("hooks", f"{len(slot.before)} would be asked first; none is run here" if slot.before else "none")
+    names = ", ".join(hook.name for hook in slot.before)
+    return Stage("hooks", f"asked first at a call, not here: {names}" if names else "none")
 
 
 def _own_check(slot: Slot, invocation: Invocation) -> Stage:
