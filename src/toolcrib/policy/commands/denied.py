@@ -62,7 +62,9 @@ def _line_holds(text: str, denied: tuple[str, ...], depth: int) -> bool:
 
 def _is_named(names: frozenset[str], denied: str) -> bool:
     wanted = program_name(denied)
-    return any(name == wanted or (set("*?[") & set(name) and fnmatchcase(wanted, name)) for name in names)
+    return wanted in names or any(
+        name == wanted or (set("*?[") & set(name) and fnmatchcase(wanted, name)) for name in names
+    )
 
 
 def _follows(words: tuple[str, ...], denied: tuple[str, ...]) -> bool:

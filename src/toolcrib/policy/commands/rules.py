@@ -61,12 +61,12 @@ class CommandRule:
 
     def names(self, command: Command) -> bool:
         """Whether the command's words begin with the rule's, by the program's exact name."""
-        first, *rest = self.words
-        if command.words[1 : len(self.words)] != tuple(rest):
+        words, first, name = self.words, self.words[0], command.words[0]
+        if len(words) > 1 and command.words[1 : len(words)] != words[1:]:
             return False
         if first.startswith("/"):
             return command.executable == first
-        return program_name(command.words[0]) == program_name(first) and command.words[0].rsplit("/", 1)[-1] == first
+        return (name.rsplit("/", 1)[-1] if "/" in name else name) == first
 
     def objection(self, command: Command) -> str | None:
         """Why a command that this rule names is still not covered by it; None when it is."""
