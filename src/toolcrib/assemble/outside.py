@@ -45,17 +45,35 @@ def open_outside(
         runtime.registry.add(open_apis(settings))
     if hands is None or not is_wanted(settings, agents):
         return None
-    outside = Outside.load(settings, agents, hands, runtime.registry)
+    outside = _loaded(settings, runtime, agents, hands)
     stack.push_async_callback(outside.close)
     runtime.agents = outside.terms(runtime.agents)
     if outside.rules:
         rules.further = (*rules.further, *outside.rules)
         runtime.policy = rules.policy(runtime.policy.generation)
-    if settings.tools.watch:
-        from toolcrib.assemble.watching import watch
-
-        outside.watching = asyncio.create_task(watch(outside, runtime.store))
     return outside
+
+
+def _loaded(settings: Config, runtime: Runtime, agents: Agents, hands: Hands) -> Outside:
+    """What came in and, where the configuration wants one, a watch on the files that it came from."""
+    if not settings.tools.watch:
+        return Outside.load(settings, agents, hands, runtime.registry)
+    from toolcrib.assemble.watching import state_of, watch
+
+    before = state_of(settings, agents)
+    outside = Outside.load(settings, agents, hands, runtime.registry)
+    outside.watching = asyncio.create_task(watch(outside, before, runtime.store))
+    return outside
+
+
+def outside_to_show(settings: Config, agents: Agents, registry: Registry) -> Outside | None:
+    """The same to look at, in a registry of the caller's, without opening a store; None when there is nothing."""
+    if not is_wanted(settings, agents):
+        return None
+    from toolcrib.assemble.hands import Hands, NothingKept
+    from toolcrib.engine.redact import Redactor
+
+    return Outside.load(settings, agents, Hands(settings, NothingKept(), Redactor()), registry)
 
 
 def is_wanted(settings: Config, agents: Agents) -> bool:

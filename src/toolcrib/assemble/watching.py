@@ -19,7 +19,9 @@ from toolcrib.ports import Journal, Unit
 from toolcrib.values.event import Draft, Level
 
 if TYPE_CHECKING:
+    from toolcrib.assemble.agents import Agents
     from toolcrib.assemble.outside import Outside
+    from toolcrib.config import Config
 
 PERIOD = 1.0
 SESSION = "sources"
@@ -27,9 +29,8 @@ SESSION = "sources"
 State = Mapping[str, tuple[int, int, int] | None]
 
 
-async def watch(outside: Outside, journal: Journal) -> None:
-    """Look again and again, until cancelled."""
-    state = state_of(outside)
+async def watch(outside: Outside, state: State, journal: Journal) -> None:
+    """Look again and again, until cancelled; `state` is how things stood before they were loaded."""
     while True:
         await asyncio.sleep(PERIOD)
         state = look(outside, state, journal)
@@ -37,7 +38,7 @@ async def watch(outside: Outside, journal: Journal) -> None:
 
 def look(outside: Outside, before: State, journal: Journal) -> State:
     """Load again what is not as it was; returns what is there now."""
-    now = state_of(outside)
+    now = state_of(outside.settings, outside.agents)
     changed = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
     if not changed:
         return now
@@ -56,11 +57,10 @@ def look(outside: Outside, before: State, journal: Journal) -> State:
     return now
 
 
-def state_of(outside: Outside) -> State:
+def state_of(settings: Config, agents: Agents) -> State:
     """What can be seen of every file that tools come from, without reading any."""
-    settings = outside.settings
     paths = [str(file) for file in declared_files(settings.home.tools)]
-    modules = list(module_files(outside.agents, settings))
+    modules = list(module_files(agents, settings))
     paths += [module.path for module in modules]
     if any(module.trusted for module in modules):
         paths.append(str(settings.home.trust))

@@ -34,6 +34,7 @@ class Asked:
     session_id: str | None
     approve: str = "terminal"
     mode: str | None = None
+    agent: str = "main"
 
 
 def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
@@ -51,7 +52,9 @@ def call_tool(choices: Choices, tools: Sequence[Tool], asked: Asked) -> Exit:
 async def _call(choices: Choices, tools: Sequence[Tool], asked: Asked) -> tuple[str, ToolResult]:
     async with (
         Toolcrib.open(home=choices.home, project=choices.project, tools=tools, asker=_asker(asked.approve)) as crib,
-        crib.run(mode=asked.mode, caller="person", session=asked.session_id, workspace=choices.project) as run,
+        crib.run(
+            asked.agent, mode=asked.mode, caller="person", session=asked.session_id, workspace=choices.project
+        ) as run,
     ):
         return run.origin.session_id, await run.call(asked.name, asked.arguments)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.judging import Lists
 from toolcrib.assemble.kits import switchboard_of
 from toolcrib.assemble.opening import opening_mode
+from toolcrib.assemble.outside import outside_to_show
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.listing import Entry, entry_json
 from toolcrib.config import Config
@@ -42,41 +43,64 @@ class Viewpoint:
     role: Role | None = None
 
 
-def entries(config: Config, tools: Iterable[Tool], viewpoint: Viewpoint) -> list[Loaded]:
-    """Every tool by name, whether it is in or out from this viewpoint."""
-    effective = effective_set(config, tools, viewpoint)
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Every tool by name, whether it is in or out; `aside` says what could not be loaded, by file, and why."""
+
+    entries: list[Loaded]
+    aside: Mapping[str, str]
+
+
+def catalogue(config: Config, tools: Iterable[Tool], viewpoint: Viewpoint) -> Catalogue:
+    """Everything there is from this viewpoint: these tools, and those from outside the program."""
+    effective, aside = _looked_at(config, tools, viewpoint, None)
     terms = effective.terms
     offered = {spec.name: spec for spec in effective.specs}
-    return [
+    found = [
         Loaded(spec, _decided(terms.policy, spec, terms.situation), effective.why(name), tool)
         for name, tool in sorted(effective.snapshot.items())
         for spec in (offered.get(name, tool.spec),)
     ]
+    return Catalogue(found, aside)
+
+
+def entries(config: Config, tools: Iterable[Tool], viewpoint: Viewpoint) -> list[Loaded]:
+    """Every tool by name, whether it is in or out from this viewpoint."""
+    return catalogue(config, tools, viewpoint).entries
 
 
 def effective_set(
     config: Config, tools: Iterable[Tool], viewpoint: Viewpoint, policies: Policies | None = None
 ) -> EffectiveSet:
     """The tools that a run would have, with the rules that would hold in it."""
+    return _looked_at(config, tools, viewpoint, policies)[0]
+
+
+def _looked_at(
+    config: Config, tools: Iterable[Tool], viewpoint: Viewpoint, policies: Policies | None
+) -> tuple[EffectiveSet, Mapping[str, str]]:
     registry = Registry(config.tools.schema_profile)
-    snapshot = registry.add(tools)
+    registry.add(tools)
     policies = policies or read_policies(config, os.environ)
     agents = load_agents(config, switchboard_of(config))
-    board = agents.switched()
+    outside = outside_to_show(config, agents, registry)
+    brought = () if outside is None else outside.rules
+    snapshot, board = registry.snapshot, agents.switched()
     board.check(snapshot)
-    known = agents.terms(viewpoint.agent or "main")
+    known = (agents.terms if outside is None else outside.terms(agents.terms))(viewpoint.agent or "main")
     caller = Exposure.MANUAL if viewpoint.agent is None else Exposure.MODEL
     role = viewpoint.role or known.role or Role.MAIN
     wish = Wish(known, opening_mode(known, viewpoint.mode, config.modes), caller, role=role)
     limits = config.tools
     terms = Terms(
-        Policy(policies.rules), _hooks(config), limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000,
+        Policy((*policies.rules, *brought)), _hooks(config),
+        limits.default_timeout_ms / 1000, limits.max_timeout_ms / 1000,
         judge=Lists(config, (*policies.commands, *known.commands)),
         situation=Situation(known.agent_id, wish.role, wish.mode),
         rates=Rates(config.limits.rate, config.limits.agent_rate, config.limits.session_rate),
     )  # fmt: skip
     screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
-    return EffectiveSet.compile(registry, snapshot, screens, terms)
+    return EffectiveSet.compile(registry, snapshot, screens, terms), {} if outside is None else outside.aside
 
 
 def _hooks(config: Config) -> tuple[Hook, ...]:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from toolcrib.assemble.declared import read_declared
 from toolcrib.cli.command import Choices
 from toolcrib.cli.output import counted, size
 from toolcrib.config import Config, InvalidConfig
@@ -66,6 +67,7 @@ def examine(choices: Choices) -> list[Finding]:
         _configuration(config),
         *_rules(config),
         *_hooks(config),
+        *_commands(config),
         *_database(config.home),
         *_artifacts(config),
         *_space(config.home),
@@ -195,6 +197,15 @@ def _leases(connection: sqlite3.Connection) -> Finding:
         finding = f"{counted(lost, 'session')} whose process ended without a word"
         return Finding("sessions", State.NOTE, finding, "what they left open is settled when they are resumed")
     return Finding("sessions", State.OK, f"{counted(len(leases), 'session')} at work")
+
+
+def _commands(config: Config) -> Iterator[Finding]:
+    """The commands that the home declares as tools."""
+    declared = read_declared(config)
+    for why in declared.aside.values():
+        yield Finding("tools", State.WRONG, why, "mend the file, then: toolcrib tools validate")
+    if declared.definitions:
+        yield Finding("tools", State.OK, f"{counted(len(declared.definitions), 'command')} in {config.home.tools}")
 
 
 def _artifacts(config: Config) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcrib.cli.command import Choices, Form, Group, examples, mode_option, module_option
+from toolcrib.cli.declaring import add_command, from_outside, validate
 from toolcrib.cli.discovery import cost, forget, search
 from toolcrib.cli.ending import NO_TOOLS, Exit, NotSo, hint
 from toolcrib.cli.output import print_fields, print_heading, print_json, print_table
@@ -14,7 +15,7 @@ from toolcrib.cli.output import print_fields, print_heading, print_json, print_t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolcrib.cli.catalogue import Loaded
+    from toolcrib.cli.catalogue import Catalogue, Loaded
     from toolcrib.cli.listing import Entry
     from toolcrib.config import Config
     from toolcrib.values.tool import Tool
@@ -43,13 +44,15 @@ def list_tools(
 ) -> None:
     """List tools, and whether a call would run, ask or be denied.
 
-    These are the toolsets that the configuration names, and the tools of the modules given here.
+    These are the toolsets that the configuration names, the commands that the home declares, what the agent's
+    definition brings, and the tools of the modules given here. What cannot be used is told with its reason.
     """
     from toolcrib.cli.listing import entry_json, shipped
 
     config = choices.load()
     plain = None if modules or agent or mode else shipped(config)
-    every: Sequence[Entry] = plain or _entries(choices, modules, agent, mode)
+    whole = None if plain else _catalogue(choices, modules, agent, mode)
+    every: Sequence[Entry] = plain or (() if whole is None else whole.entries)
     found = [entry for entry in every if everything or entry.out is None]
     if choices.form is Form.JSON:
         print_json([entry_json(entry) for entry in found])
@@ -57,6 +60,8 @@ def list_tools(
         print_table(("tool", "effect", "call", "description"), [_line(entry) for entry in found])
     else:
         hint(f"toolcrib: {NO_TOOLS if not every else 'no tool is there for this caller; --all says why'}")
+    for why in () if whole is None else whole.aside.values():
+        hint(f"toolcrib: set aside: {why}")
 
 
 @tools.command(
@@ -71,7 +76,7 @@ def list_tools(
 @click.pass_obj
 def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | None, mode: str | None) -> None:
     """Show one tool: what it does and what it takes."""
-    entry = _find(_entries(choices, modules, agent, mode), name)
+    entry = _find(_catalogue(choices, modules, agent, mode).entries, name)
     if choices.form is Form.JSON:
         from toolcrib.cli.catalogue import contract_json
 
@@ -97,6 +102,7 @@ def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | Non
     "--approve", type=click.Choice(["terminal", "inbox", "deny"]), default="terminal", show_default=True,
     help="Who is asked: you, here; whoever answers `toolcrib approvals`; or nobody.",
 )  # fmt: skip
+@click.option("--agent", default="main", metavar="NAME", help="With the tools and the rules of this agent.")
 @mode_option
 @click.pass_obj
 def call(
@@ -107,6 +113,7 @@ def call(
     modules: tuple[str, ...],
     session: str | None,
     approve: str,
+    agent: str,
     mode: str | None,
 ) -> Exit:
     """Call a tool yourself, through the same counter as agents.
@@ -120,23 +127,26 @@ def call(
     from toolcrib.values.spec import NOTHING
 
     found = load_tools(modules)
-    known = [*built_in(choices.load()), *found]
+    known = {tool.name: tool for tool in (*built_in(choices.load()), *found)}
+    if name not in known:
+        known.update({tool.name: tool for tool in from_outside(choices)})
     if not known:
         raise NotSo(NO_TOOLS)
-    schema = next((tool.spec.input_schema for tool in known if tool.name == name), NOTHING)
-    return call_tool(choices, found, Asked(name, read_arguments(text, pairs, schema), session, approve, mode))
+    schema = known[name].spec.input_schema if name in known else NOTHING
+    asked = Asked(name, read_arguments(text, pairs, schema), session, approve, mode, agent)
+    return call_tool(choices, found, asked)
 
 
-for _command in (search, cost, forget):
+for _command in (search, cost, forget, add_command, validate):
     tools.add_command(_command)
 
 
-def _entries(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> list[Loaded]:
-    from toolcrib.cli.catalogue import Viewpoint, entries
+def _catalogue(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> Catalogue:
+    from toolcrib.cli.catalogue import Viewpoint, catalogue
     from toolcrib.cli.modules import load_tools
 
     config = choices.load()
-    return entries(config, [*built_in(config), *load_tools(modules)], Viewpoint(agent, mode))
+    return catalogue(config, [*built_in(config), *load_tools(modules)], Viewpoint(agent, mode))
 
 
 def built_in(config: Config) -> list[Tool]:

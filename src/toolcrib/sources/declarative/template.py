@@ -10,7 +10,6 @@ from toolcrib.values.json import Json, canonical, kind
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
 
 PLACEHOLDER = re.compile(r"\{\{args\.([A-Za-z_][A-Za-z0-9_-]*)\}\}")
-_BRACES = re.compile(r"\{\{|\}\}")
 END_OF_OPTIONS = "--"
 
 
@@ -66,7 +65,7 @@ def read_word(text: str) -> Word:
         end = found.end()
     parts.append(text[end:])
     for part in parts:
-        if isinstance(part, str) and _BRACES.search(part):
+        if isinstance(part, str) and "{{" in part:
             raise TemplateError(f"{text[:80]!r}: only {{{{args.name}}}} can stand between double braces")
     return Word(tuple(part for part in parts if part != "") or ("",))
 

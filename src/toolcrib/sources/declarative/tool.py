@@ -75,8 +75,10 @@ def _targets(definition: Definition, desk: CommandDesk, arguments: Arguments) ->
     if definition.line is None:
         found = desk.declare((definition.command, *words), definition.working_dir)
         return [_vouched(each, definition) for each in found] if definition.is_plain_read else found
-    shown = definition.line.shown(definition.line.values(arguments, definition.properties))
-    return desk.declare_line(shown, definition.working_dir)
+    values = definition.line.values(arguments, definition.properties)
+    if words:
+        return desk.declare(_shell_words(definition, desk, words, values), definition.working_dir)
+    return desk.declare_line(definition.line.shown(values), definition.working_dir)
 
 
 def _vouched(target: Target, definition: Definition) -> Target:
@@ -118,13 +120,20 @@ def _program(
     if definition.line is not None:
         words = fill_words(definition.words, arguments, definition.properties)
         values = definition.line.values(arguments, definition.properties)
-        return desk.shell, (desk.shell, "-c", definition.line.script, definition.name, *words, *values)
+        return desk.shell, _shell_words(definition, desk, words, values)
     declared = next(target for target in context.targets if isinstance(target, CommandTarget))
     command = declared.commands[0]
     if command.executable is None:
         message = f"there is no program {definition.command!r}: it is not on the search path, or not executable"
         raise Refusal(Reason.FILE_NOT_FOUND, message, {"program": definition.command})
     return command.executable, command.words
+
+
+def _shell_words(
+    definition: Definition, desk: CommandDesk, words: tuple[str, ...], values: tuple[str, ...]
+) -> tuple[str, ...]:
+    script = "" if definition.line is None else definition.line.script
+    return (desk.shell, "-c", script, definition.name, *words, *values)
 
 
 def _implementation(definition: Definition) -> str:
