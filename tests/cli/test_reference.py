@@ -41,6 +41,8 @@ def test_these_are_the_commands() -> None:
         "toolcrib tools search",
         "toolcrib tools cost",
         "toolcrib tools forget",
+        "toolcrib tools add-command",
+        "toolcrib tools validate",
         "toolcrib toolkits list",
         "toolcrib toolkits on",
         "toolcrib toolkits off",
