@@ -37,7 +37,7 @@ from toolcrib.policy.roles import role_of
 from toolcrib.policy.rules import Policy
 from toolcrib.ports import Clock, Executor, Hook, Ids, Question, Store
 from toolcrib.values.event import Event
-from toolcrib.values.identity import Principal, Role
+from toolcrib.values.identity import Principal, Role, Surface
 from toolcrib.values.json import Json
 from toolcrib.values.permission import PermissionDecision
 from toolcrib.values.refusal import ConfigError
@@ -200,6 +200,7 @@ class Toolcrib:
         caller: str = "model",
         role: str | None = None,
         approved_by: str | None = None,
+        surface: str = "runtime",
     ) -> RunScope:
         """A run to be entered with `async with` (or `with`, after `open_sync`).
 
@@ -213,6 +214,7 @@ class Toolcrib:
             Exposure.MODEL if caller == "model" else Exposure.MANUAL,
             None if allowed_tools is None else frozenset(allowed_tools),
             terms.role or Role.MAIN if role is None else role_of(role),
+            surface=Surface(surface),
         )
         where = None if workspace is None else str(Path(workspace).absolute())
         return RunScope(self, wish, session, where, approved_by)
@@ -283,6 +285,8 @@ def build_runtime(
         max_depth=limits.max_depth,
         max_children_per_session=limits.max_children_per_session,
         plan_tools=settings.modes.plan_tools,
+        enforcement=settings.guard.enforcement,
+        topology=settings.guard.topology,
     )
 
 

@@ -48,7 +48,7 @@ class RunScope:
         held = await crib.sessions.enter(self._session_id, agent_id)
         try:
             beginning = await self._beginning(held)
-            origin = Origin(self._session_id, runtime.ids.new("run"), agent_id, wish.role)
+            origin = Origin(self._session_id, runtime.ids.new("run"), agent_id, wish.role, wish.surface)
             resumed = held.resumed and held.runs == 1
             place = None if crib.hands is None else crib.hands.place_for(self._workspace, origin.run_id)
             self._run = await runtime.open_run(

@@ -120,6 +120,10 @@ class Registry:
         del tools[name], self._spellings[name.lower()]
         return self._publish(tools, frozenset({name}))
 
+    def touch(self, names: Iterable[str]) -> Snapshot:
+        """Publish these again as they are: what is known about them changed, so whoever follows looks again."""
+        return self._publish(self._tools, frozenset(names))
+
     def checks(self, tool: Tool) -> Checks:
         """The tool's compiled schemas, made at first use."""
         found = self._checks.get(tool)

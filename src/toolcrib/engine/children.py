@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.engine.occasions import before_child
+from toolcrib.engine.topology import take_edge
 from toolcrib.engine.wish import Wish
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.modes import Mode, is_within, mode_of
@@ -43,6 +44,7 @@ class ChildScope:
         parent, runtime = self._parent, self._parent.runtime
         parent.check_running()
         wish = child_wish(parent, self._sent)
+        await take_edge(parent, wish)
         await before_child(parent, wish.agent.agent_id, "")
         run_id = runtime.ids.new("run")
         run = self._run = _child_run(parent, wish, run_id)
@@ -85,7 +87,8 @@ def child_wish(parent: Run, sent: Sent) -> Wish:
     _check_kin(parent, sent.agent, role)
     mode = _child_mode(parent.mode, agent, None if sent.mode is None else mode_of(sent.mode))
     dispatcher = frozenset(parent.tools) if role is Role.WORKER else None
-    return Wish(agent, mode, allowed_tools=sent.allowed_tools, role=role, dispatcher=dispatcher)
+    surface = parent.origin.surface
+    return Wish(agent, mode, allowed_tools=sent.allowed_tools, role=role, dispatcher=dispatcher, surface=surface)
 
 
 def check_room(parent: Run) -> None:

@@ -10,6 +10,7 @@ from toolcrib.catalog.narrow import reading_form
 from toolcrib.catalog.registry import Checks, Registry, Snapshot
 from toolcrib.catalog.validate import arguments_of, refusal_of
 from toolcrib.engine.account import is_polling, is_untrusted
+from toolcrib.engine.guard import Post
 from toolcrib.engine.meters import Meters
 from toolcrib.engine.screens import Screen
 from toolcrib.policy.limits import Bucket, Rate
@@ -50,6 +51,8 @@ class Slot:
     session_rates: tuple[tuple[str, Rate], ...] = ()
     guarded: bool = True
     untrusted: bool = False
+    drift: str | None = None
+    """Why the tool must not run: it is not what was approved."""
     metered: bool = field(init=False)
     fingerprint: str = field(init=False)
     decision: Decision = field(init=False)
@@ -132,13 +135,16 @@ class Terms:
     agent_id: str = "main"
     judge: Judge | None = None
     situation: Situation = HERE
+    post: Post | None = None
+    """The guard over contracts, where there is one."""
 
 
 class EffectiveSet:
     """The tools of one run, fixed for its life, with the reason for every tool that is out."""
 
     __slots__ = (
-        "_lists", "_offered", "_registry", "_screens", "_slots", "_table", "_tools", "out", "snapshot", "terms",
+        "_drifted", "_lists", "_offered", "_registry", "_screens", "_slots", "_table", "_tools",
+        "out", "snapshot", "terms",
     )  # fmt: skip
 
     def __init__(self, registry: Registry, snapshot: Snapshot, screens: Sequence[Screen], terms: Terms) -> None:
@@ -147,6 +153,7 @@ class EffectiveSet:
         self.snapshot = snapshot
         self.terms = terms
         self.out: dict[str, str] = {}
+        self._drifted: set[str] = set()
         self._tools: dict[str, Tool] = {}
         self._offered: dict[str, ToolSpec] = {}
         self._slots: dict[str, Slot] = {}
@@ -170,7 +177,7 @@ class EffectiveSet:
             return EffectiveSet.compile(self._registry, snapshot, self._screens, self.terms)
         fresh = EffectiveSet(self._registry, snapshot, self._screens, self.terms)
         fresh.out, fresh._tools, fresh._slots = self.out.copy(), self._tools.copy(), self._slots.copy()
-        fresh._offered = self._offered.copy()
+        fresh._offered, fresh._drifted = self._offered.copy(), self._drifted - changed
         for name in changed:
             for table in (fresh.out, fresh._tools, fresh._offered, fresh._slots):
                 table.pop(name, None)
@@ -184,6 +191,11 @@ class EffectiveSet:
             if (reason := screen(spec)) is not None:
                 self.out[name] = reason
                 return
+        post = self.terms.post
+        if post is not None and (reason := post.hides(tool)) is not None:
+            self.out[name] = reason
+            self._drifted.add(name)
+            return
         self._tools[name] = tool
         if self.terms.situation.mode == Mode.PLAN and spec.effect is Effect.WRITE:
             self._offered[name] = reading_form(spec)
@@ -255,7 +267,8 @@ class EffectiveSet:
     def _first_use(self, name: str) -> Slot:
         tool = self._tools.get(name) or self._tools.get(self.canonical(name))
         if tool is None:
-            raise Refusal(Reason.TOOL_NOT_AVAILABLE, self._not_available(name), {"tool": name})
+            reason = Reason.CONTRACT_DRIFT if name in self._drifted else Reason.TOOL_NOT_AVAILABLE
+            raise Refusal(reason, self._not_available(name), {"tool": name})
         slot = self._slots.get(tool.name)
         if slot is None:
             slot = self._slots[tool.name] = self._compile(tool)
@@ -283,6 +296,7 @@ class EffectiveSet:
             session_rates=tuple(_matching(terms.rates.session, spec.name)),
             guarded=not is_polling(spec),
             untrusted=is_untrusted(spec),
+            drift=None if terms.post is None else terms.post.refuses(tool),
         )
 
     def _buckets(self, name: str) -> tuple[Bucket, ...]:

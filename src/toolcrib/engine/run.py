@@ -10,7 +10,7 @@ from toolcrib.engine.account import Account, charge_kin, check_budget, look_at_b
 from toolcrib.engine.attend import Vigil, collect, pending_of, see_through, submit
 from toolcrib.engine.beginning import Beginning, record_beginning
 from toolcrib.engine.children import ChildScope, Sent
-from toolcrib.engine.drift import require_unchanged
+from toolcrib.engine.drift import refuse_drifted, require_unchanged
 from toolcrib.engine.effective import EffectiveSet, Slot
 from toolcrib.engine.flight import Flight
 from toolcrib.engine.gate import Gate
@@ -205,10 +205,12 @@ class Run:
 
     def check_contract(self, slot: Slot) -> None:
         """The tool must still be the one this run was given; a change can only take away."""
+        if slot.drift is not None:
+            refuse_drifted(slot.tool, slot.drift)
         live = self.runtime.registry.snapshot
         if live is self.tools.snapshot or live.generation == self.tools.snapshot.generation:
             return
-        require_unchanged(slot.tool, live)
+        require_unchanged(slot.tool, live, self.tools.terms.post)
 
     def take(self, slot: Slot, flight: Flight) -> bool:
         """Spend from every rate limit, then look for a loop; False when tokens have to be drawn first."""

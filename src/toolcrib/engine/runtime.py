@@ -15,6 +15,7 @@ from toolcrib.engine.bound import Limits
 from toolcrib.engine.effective import EffectiveSet, Judge, Rates, Terms
 from toolcrib.engine.flight import Watch
 from toolcrib.engine.gate import Gate
+from toolcrib.engine.guard import Guard, Post
 from toolcrib.engine.lanes import Lanes
 from toolcrib.engine.live import Live
 from toolcrib.engine.meters import Meters
@@ -31,6 +32,7 @@ from toolcrib.policy.loop import LoopGuard, LoopLimits
 from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Policy, Situation
 from toolcrib.ports import Asker, Clock, Executor, Hook, Ids, Listener, Store
+from toolcrib.values.contract import Enforcement
 from toolcrib.values.identity import Origin, Ownership
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import SEARCH, NameTable
@@ -112,11 +114,15 @@ class Runtime:
     """How many child runs each session has open."""
     accounts: dict[str, Account] = field(default_factory=dict[str, Account])
     meters: Meters = field(init=False)
+    enforcement: Enforcement = Enforcement.OBSERVE
+    topology: Enforcement = Enforcement.ENFORCE
+    contracts: Guard = field(init=False)
     _sets: dict[Wish, EffectiveSet] = field(default_factory=dict[Wish, EffectiveSet])
 
     def __post_init__(self) -> None:
         self.watch = Watch(asyncio.get_running_loop())
         self.meters = Meters(self.store, self.clock, self.holder)
+        self.contracts = Guard(self.store, self.registry, self.enforcement)
 
     async def open_run(
         self,
@@ -134,6 +140,7 @@ class Runtime:
         if gate is None:
             gate = self.gates[origin.session_id] = Gate(self.asker, self.ask_timeout)
         lane = self.lanes.of(origin.session_id, workspace)
+        await self.contracts.look(origin.surface)
         run = Run(self, origin, ownership, self.effective(wish), gate, lane, wish.mode, workspace)
         run.place = place
         run.agent, run.caller = wish.agent, wish.caller
@@ -223,4 +230,5 @@ class Runtime:
             wish.agent.agent_id,
             self.judge if not commands or self.judge_with is None else self.judge_with(commands),
             Situation(wish.agent.agent_id, wish.role, wish.mode),
+            None if self.enforcement is Enforcement.OFF else Post(self.contracts, wish.surface),
         )

@@ -16,7 +16,7 @@ from toolcrib.engine.screens import (
 from toolcrib.policy.agents import UNDEFINED, AgentTerms
 from toolcrib.policy.modes import Mode
 from toolcrib.policy.roles import CHILDREN
-from toolcrib.values.identity import Role
+from toolcrib.values.identity import Role, Surface
 from toolcrib.values.spec import Exposure
 
 
@@ -30,6 +30,7 @@ class Wish:
     allowed_tools: frozenset[str] | None = None
     role: Role = Role.MAIN
     dispatcher: frozenset[str] | None = None
+    surface: Surface = Surface.RUNTIME
 
 
 def screens_of(

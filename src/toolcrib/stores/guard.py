@@ -6,12 +6,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from toolcrib.values.contract import Approval, Basis, Edge, SeenEdge
+from toolcrib.values.contract import GUARD_SESSION, Approval, Basis, Edge, SeenEdge
 from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.json import canonical
 
-SESSION = "guard"
-"""What the guard does belongs to no agent's session; it is recorded in one of its own."""
 _AT_ONCE = 200
 
 
@@ -31,7 +29,7 @@ def approval_drafts(approvals: Sequence[Approval]) -> Iterator[Draft]:
         for start in range(0, len(names), _AT_ONCE):
             part = {name: tools[name] for name in names[start : start + _AT_ONCE]}
             payload = {"surface": surface, "basis": basis, "principal": principal, "reason": reason, "tools": part}
-            yield Draft(kind, SESSION, level=level, payload=payload)
+            yield Draft(kind, GUARD_SESSION, level=level, payload=payload)
 
 
 def edge_draft(kind: EventType, seen: SeenEdge, principal: str | None = None) -> Draft:
@@ -45,11 +43,11 @@ def edge_draft(kind: EventType, seen: SeenEdge, principal: str | None = None) ->
         "relation": edge.relation,
         **({} if principal is None else {"principal": principal}),
     }
-    return Draft(kind, SESSION, level=Level.NOTICE if principal else Level.INFO, payload=payload)
+    return Draft(kind, GUARD_SESSION, level=Level.NOTICE if principal else Level.INFO, payload=payload)
 
 
 def lock_draft(kind: EventType, scope: str, principal: str) -> Draft:
-    return Draft(kind, SESSION, level=Level.NOTICE, payload={"scope": scope, "principal": principal})
+    return Draft(kind, GUARD_SESSION, level=Level.NOTICE, payload={"scope": scope, "principal": principal})
 
 
 def _occasion(approval: Approval) -> tuple[str, Basis, str, str]:

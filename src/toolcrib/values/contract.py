@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from toolcrib.values.identity import Surface
 
+GUARD_SESSION = "guard"
+"""What the guard does belongs to no agent's session; it is recorded in one of its own."""
+
 
 class Enforcement(StrEnum):
     """What a changed tool contract, or an agent that nobody approved, leads to: nothing, a record, or a refusal."""

@@ -112,6 +112,12 @@ class ToolSpec:
         return Lane.READ if self.effect is Effect.READ else Lane.WRITE
 
     @property
+    def family(self) -> str:
+        """The tools it belongs with: those of its toolset, or of its server."""
+        parts = self.name.split(".")
+        return ".".join(parts[:2]) if parts[0] == "mcp" and len(parts) > 2 else parts[0]
+
+    @property
     def dangerous(self) -> bool:
         return "dangerous" in self.tags
 
@@ -125,6 +131,7 @@ class ToolSpec:
             "name": self.name,
             "title": self.title,
             "description": self.description,
+            "help": self.help,
             "input_schema": _normal(self.input_schema),
             "output_schema": _normal(self.output_schema),
             "read_form": _normal(self.read_form),
