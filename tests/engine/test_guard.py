@@ -128,7 +128,7 @@ async def test_a_rug_pull_is_refused_in_this_run_and_its_text_is_never_shown_aft
             assert "id_rsa" not in str(run.advertise("openai")) + result.text + str(result.error) + str(run.tools.out)
     async with crib_of(worse, store=store) as crib, crib.run() as run:
         assert "mcp.team.send" not in run.tools
-        assert "guard diff runtime mcp.team.send" in str(run.tools.why("mcp.team.send"))
+        assert "guard diff mcp.team.send --surface runtime" in str(run.tools.why("mcp.team.send"))
     assert ran == []
     assert [each["status"] for each in await kinds(store, "contract_drift")] == ["mismatch", "mismatch"]
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "trust": "toolcrib.cli.trust:trust",
     "policy": "toolcrib.cli.policy:policy",
     "mcp-servers": "toolcrib.cli.servers:servers",
+    "guard": "toolcrib.cli.guard:guard",
     "sessions": "toolcrib.cli.sessions:sessions",
     "events": "toolcrib.cli.events:events",
     "artifacts": "toolcrib.cli.artifacts:artifacts",

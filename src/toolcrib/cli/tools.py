@@ -32,15 +32,24 @@ def tools() -> None:
     "list",
     epilog=examples("toolcrib tools list", "toolcrib tools list -m tools.py --agent main --all"),
     json=f"An array by name: `{ENTRY_SHAPE}`; `verdict` is allow, ask or deny, `out` is why the tool is not there, "
-    "or null.",
+    "or null. With `--surface` also `{family, aliases, plan, contract_fingerprint, registered_contract_fingerprint, "
+    "contract_status, contract_mismatch}`, as in `guard tools`.",
 )
 @module_option
 @click.option("--agent", metavar="NAME", help="What this agent's model sees, instead of what you can call.")
 @mode_option
+@click.option(
+    "--surface", type=click.Choice(["runtime", "gateway", "adapter"]), help="With contracts, as approved here."
+)
 @click.option("--all", "everything", is_flag=True, help="Also tools that are out, and why.")
 @click.pass_obj
 def list_tools(
-    choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None, everything: bool
+    choices: Choices,
+    modules: tuple[str, ...],
+    agent: str | None,
+    mode: str | None,
+    surface: str | None,
+    everything: bool,
 ) -> None:
     """List tools, and whether a call would run, ask or be denied.
 
@@ -49,6 +58,11 @@ def list_tools(
     """
     from toolcrib.cli.listing import entry_json, shipped
 
+    if surface is not None:
+        from toolcrib.cli.rows import print_rows
+
+        print_rows(choices, modules, agent, mode, surface, everything)
+        return
     config = choices.load()
     plain = None if modules or agent or mode else shipped(config)
     whole = None if plain else _catalogue(choices, modules, agent, mode)

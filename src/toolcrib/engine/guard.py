@@ -230,7 +230,7 @@ class Post:
 
 def why_not(tool: Tool, surface: Surface, judged: Judged) -> str:
     """What an agent is told; nothing of what the tool says of itself now is in it."""
-    return f"{_WHY[judged.status]}; an operator can look at it: toolcrib guard diff {surface} {tool.name}"
+    return f"{_WHY[judged.status]}; an operator can look at it: toolcrib guard diff {tool.name} --surface {surface}"
 
 
 _WHY: Mapping[Status, str] = {

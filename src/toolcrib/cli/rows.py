@@ -1,0 +1,42 @@
+"""Rows of the catalog: what a caller would find on a surface, and how each tool stands to its contract."""
+
+from __future__ import annotations
+
+import asyncio
+
+from toolcrib.cli.catalogue import Loaded, Viewpoint, entries
+from toolcrib.cli.command import Choices, Form
+from toolcrib.cli.ending import hint
+from toolcrib.cli.guarding import Kept, Look, contract_fields, crib_of, standings
+from toolcrib.cli.listing import entry_json
+from toolcrib.cli.output import print_json, print_table
+from toolcrib.values.identity import Surface
+
+
+def print_rows(
+    choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None, surface: str, everything: bool
+) -> None:
+    """Every tool as a run of this agent in this mode would have it, MCP servers included."""
+    found = asyncio.run(_rows(choices, Viewpoint(agent, mode), Look(Surface(surface), modules)))
+    shown = [(entry, kept) for entry, kept in found if everything or entry.out is None]
+    if choices.form is Form.JSON:
+        print_json([{**entry_json(entry), **contract_fields(kept)} for entry, kept in shown])
+    elif shown:
+        print_table(("tool", "effect", "call", "plan", "contract", "description"), [_line(*each) for each in shown])
+    else:
+        hint("toolcrib: no tool is there for this caller; --all says why")
+
+
+async def _rows(choices: Choices, viewpoint: Viewpoint, look: Look) -> list[tuple[Loaded, Kept]]:
+    async with crib_of(choices, look.modules) as crib:
+        stands = {each.row.name: each for each in await standings(crib, look)}
+        tools = crib.runtime.registry.snapshot.values()
+        return [(entry, stands[entry.spec.name]) for entry in entries(crib.config, tools, viewpoint)]
+
+
+def _line(entry: Loaded, kept: Kept) -> tuple[str, ...]:
+    row, spec = kept.row, entry.spec
+    stands = row.status.value + ("" if row.change is None else f", {row.change.value}")
+    said = spec.description.strip().partition("\n")[0] if entry.out is None else entry.out
+    verdict = entry.decision.verdict.name.lower() if entry.out is None else "out"
+    return spec.name, spec.effect.value, verdict, "yes" if kept.plan else "no", stands, said
