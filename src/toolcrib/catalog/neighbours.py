@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 
 from toolcrib.values.spec import ToolSpec
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[._-]+[A-Za-z0-9]+)+")
 _LIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "_": None, "-": None, ".": None})
 _SHORTEST_MASKED = 8
-_SAME_WORDS = 0.6
+_SAME_WORDS = 0.8
+_SHORT_WORD = 5
+_NONE: frozenset[str] = frozenset()
+_STEERING = re.compile(
+    r"\b(?:before|prior to|whenever|(?:each|every) time|instead of|rather than|after)\b"
+    r"([^.\n]{0,60}(?:\.\w[^.\n]{0,60}){0,3})",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -23,13 +30,14 @@ class Neighbours:
     masks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     tails: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     specs: dict[str, ToolSpec] = field(default_factory=dict[str, ToolSpec])
+    names: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def of(cls, specs: Iterable[ToolSpec]) -> Neighbours:
         index = cls()
         for spec in specs:
             tail = tail_of(spec)
-            index.specs[spec.name] = spec
+            index.specs[spec.name], index.names[spec.name.lower()] = spec, spec.name
             index.looks.setdefault(look_of(tail), set()).add(spec.name)
             index.tails.setdefault(tail.lower(), set()).add(spec.name)
             for mask in _masks(tail.lower()):
@@ -38,36 +46,34 @@ class Neighbours:
 
     def look_alikes(self, spec: ToolSpec) -> Iterator[str]:
         """Tools of other families whose names could be taken for this one's, though they are not the same."""
-        tail = tail_of(spec).lower()
+        tail = tail_of(spec)
         near = set(self.looks.get(look_of(tail), ()))
-        for mask in _masks(tail):
-            near |= self.masks.get(mask, set())
+        for mask in _masks(tail.lower()):
+            near |= self.masks.get(mask, _NONE)
         for name in sorted(near):
-            other = tail_of(self.specs[name]).lower()
-            if self._is_foreign_to(spec, name) and words_of(other) != words_of(tail) and not _is_variant(tail, other):
+            if self._is_foreign_to(spec, name) and _deceives(tail, tail_of(self.specs[name])):
                 yield f"its name looks like that of {name}"
 
     def shadows(self, spec: ToolSpec) -> Iterator[str]:
         """Tools that this one stands in front of: it bears their full name, or their name and their words."""
-        raw = str(spec.metadata.get("raw_name") or tail_of(spec)).replace("__", ".").lower()
-        for name in sorted(self.specs):
-            if "." in raw and self._is_foreign_to(spec, name) and raw == name.lower():
-                yield f"it calls itself {name}, which is another tool"
         tail = tail_of(spec).lower()
+        raw = str(spec.metadata.get("raw_name") or tail).replace("__", ".").lower()
+        if "." in raw and (name := self.names.get(raw)) is not None and self._is_foreign_to(spec, name):
+            yield f"it calls itself {name}, which is another tool"
         for name in sorted(self.tails.get(tail, ())) if len(words_of(tail)) > 1 else ():
-            if self._is_foreign_to(spec, name) and _likeness(spec, self.specs[name]) >= _SAME_WORDS:
+            other = self.specs[name]
+            if self._is_foreign_to(spec, name) and is_listed(other) and _likeness(spec, other) >= _SAME_WORDS:
                 yield f"it has the name and the words of {name}"
 
-    def named_in(self, text: str, spec: ToolSpec) -> list[str]:
-        """Tools of other families that a text names; words that anybody uses are no names."""
+    def steered_in(self, text: str, spec: ToolSpec) -> list[str]:
+        """Tools of other families of which a text says when to use them; to name one in passing is nothing."""
         found: dict[str, None] = {}
-        for token in _TOKEN.findall(text):
-            plain = token.lower().replace("__", ".")
-            if plain in self.specs:
-                found.update(dict.fromkeys([plain] if self._is_foreign_to(spec, plain) else []))
-            elif own := self.tails.get(plain):
-                kin = any(not self._is_foreign_to(spec, name) for name in own)
-                found.update({} if kin else {min(own): None})
+        for turn in _STEERING.finditer(text):
+            for token in _TOKEN.findall(turn[1]):
+                plain = token.lower().replace("__", ".")
+                own = {self.names[plain]} if plain in self.names else self.tails.get(plain, _NONE)
+                if own and all(self._is_foreign_to(spec, name) for name in own):
+                    found[min(own)] = None
         return list(found)
 
     def _is_foreign_to(self, spec: ToolSpec, name: str) -> bool:
@@ -94,13 +100,18 @@ def _masks(name: str) -> Iterator[str]:
         yield from (f"{name[:number]}*{name[number + 1 :]}" for number in range(len(name)))
 
 
-def _is_variant(name: str, other: str) -> bool:
-    """Whether two names differ in a number or a whole short word, as honest relatives do."""
-    pairs = zip(words_of(name), words_of(other), strict=False)
-    differing = [(one, two) for one, two in pairs if one != two]
-    return len(words_of(name)) == len(words_of(other)) and all(
-        (one.isdigit() and two.isdigit()) or len(one) <= 3 for one, two in differing
-    )
+def _deceives(name: str, other: str) -> bool:
+    """Whether two names look alike and are not: not the same words, nor honest relatives (`get_date`, `get_data`)."""
+    mine, theirs = words_of(name), words_of(other)
+    if "".join(mine) == "".join(theirs) or len(mine) != len(theirs):
+        return False
+    differing = [(one, two) for one, two in zip(mine, theirs, strict=True) if one != two]
+    return all(look_of(one) == look_of(two) or min(len(one), len(two)) > _SHORT_WORD for one, two in differing)
+
+
+def is_listed(spec: ToolSpec) -> bool:
+    """Whether a server lists this tool, so that its words are not ours."""
+    return spec.name.startswith("mcp.")
 
 
 def _likeness(spec: ToolSpec, other: ToolSpec) -> float:

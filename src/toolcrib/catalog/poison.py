@@ -20,55 +20,89 @@ from toolcrib.values.visible import is_unseen, visible
 _MOST = 20
 _TEXTS = ("title", "description", "$comment")
 _LONGEST = 100_000
-_AIMED = (
-    (r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior|above|earlier|preceding|other"
-     r"|existing|system)\b[^.\n]{0,20}\b(?:instructions?|prompts?|messages?|rules|directions|guidelines)\b",
-     "it tells the model to set instructions aside"),
-    (r"\b(?:do not|don'?t|never|must not|should not|without|avoid)\b[^.\n]{0,30}\b(?:tell|telling|mention\w*|inform\w*"
-     r"|reveal\w*|notify\w*|alert\w*|disclos\w*)\b[^.\n]{0,40}\b(?:users?|humans?|operators?|anyone|anybody)\b",
-     "it tells the model to keep something from the person"),
-    (r"\b(?:keep|hide)\b[^.\n]{0,30}\b(?:secret|hidden|from (?:the )?(?:user|human|operator))\b",
-     "it tells the model to keep something from the person"),
-    (r"\b(?:do not|don'?t|never|without)\b[^.\n]{0,20}\b(?:ask|asking|wait|request)\w*\b[^.\n]{0,30}"
-     r"\b(?:confirmation|approval|permission|consent)\b",
-     "it tells the model not to ask"),
-    (r"<\s*/?\s*(?:important|system|secret|instructions?|hidden|admin|critical|assistant|override)\s*>|<\|[a-z_]{2,30}\|>"
-     r"|(?m:^\s*(?:\[system\]|system\s*:|###\s*system\b))|\[/?INST\]",
-     "it has marks of a prompt in it"),
-    (r"\b(?:reveal|print|repeat|output|include|send|leak)\b[^.\n]{0,30}\b(?:your|the) (?:system prompt|instructions)\b",
-     "it asks for the prompt"),
-)  # fmt: skip
-_BEYOND = (
-    (r"\b(?:before|prior to|after)\b[^.\n]{0,20}\b(?:using|calling|invoking|running|use|call|invoke)\b[^.\n]{0,12}"
-     r"\b(?:any|all|every|other|another)\b[^.\n]{0,20}\btools?\b", "it gives orders about other tools"),
-    (r"\b(?:any|every) time\b[^.\n]{0,40}\b(?:other|another|any) tools?\b", "it gives orders about other tools"),
-    (r"\b(?:instead of|rather than|in place of)\b[^.\n]{0,20}\b(?:any|all|every|the) other tools?\b",
-     "it wants to be used in place of other tools"),
-)  # fmt: skip
+_PERSON = r"(?:users?|humans?|operators?|anyone|anybody)\b"
 _SECRET = (
     r"(?:~/\.ssh|\bid_rsa\b|\bid_ed25519\b|(?<![\w/])\.env\b|\.aws/credentials|/etc/(?:passwd|shadow)|\.netrc\b"
     r"|\.npmrc\b|\.git-credentials|\.kube/config|\bmcp\.json\b|\bprivate keys?\b"
     r"|\b(?:conversation|chat|message) history\b)"
 )
+_SECRETS = (
+    ".ssh",
+    "id_rsa",
+    "id_ed",
+    ".env",
+    ".aws/",
+    "/etc/",
+    "rc",
+    "credentials",
+    ".kube/",
+    "mcp.json",
+    "private key",
+)
 _HAND_OVER = r"\b(?:send|put|include|attach|upload|forward|post|copy|paste|append|insert|leak|exfiltrate|transmit)\w*\b"
-_TAKEN = (
-    (rf"{_HAND_OVER}[^\n]{{0,80}}{_SECRET}", "it wants something secret handed over"),
-    (rf"{_SECRET}[^\n]{{0,40}}{_HAND_OVER}", "it wants something secret handed over"),
-    (r"\b(?:also|additionally|secretly|silently|quietly)\b[^.\n]{0,30}\b(?:send|forward|post|upload|bcc|copy|transmit)\b"
-     r"[^\n]{0,60}(?:https?://|[\w.+-]+@[\w-]+\.\w+|\b[\w-]+\.(?:com|net|org|io|dev|test|xyz|ru|cn|example)\b)",
-     "it sends things somewhere else as well"),
-    (r"!\[[^\]]*\]\(https?://[^)\s]*[?&=][^)\s]*[{$%<]", "it has an image whose address carries data away"),
+# Each with words of which one must be there: most tools say none of them, and then no pattern is tried.
+_SAYINGS = (
+    (
+        "instruction", ("ignore", "disregard", "forget", "override", "bypass"),
+        r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior|above|earlier|preceding|other"
+        r"|existing|system)\b[^.\n]{0,20}\b(?:instructions?|prompts?|messages?|rules|directions|guidelines)\b",
+        "it tells the model to set instructions aside",
+    ),
+    (
+        "instruction", ("user", "human", "operator", "anyone", "anybody"),
+        r"\b(?:do not|don'?t|never|must not|should not|without|avoid)\b[^.\n]{0,30}\b(?:tell|telling|mention\w*"
+        r"|inform\w*|reveal\w*|notify\w*|alert\w*|disclos\w*)\b[^.\n]{0,40}(?<!\ba )(?<!\bany )\b" + _PERSON,
+        "it tells the model to keep something from the person",
+    ),
+    (
+        "instruction", ("secret", "hidden", "from the user", "from user", "from the human", "from the operator"),
+        r"\b(?:keep|hide)\b[^.\n]{0,30}\b(?:secret|hidden|from (?:the )?(?:user|human|operator))\b",
+        "it tells the model to keep something from the person",
+    ),
+    (
+        "instruction", ("confirmation", "approval", "permission", "consent"),
+        r"\b(?:do not|don'?t|never|without)\b[^.\n]{0,20}\b(?:ask|asking|wait|request)\w*\b[^.\n]{0,30}"
+        r"\b(?:confirmation|approval|permission|consent)\b",
+        "it tells the model not to ask",
+    ),
+    (
+        "instruction", ("<", "[system]", "system:", "### system", "inst]"),
+        r"<\s*/?\s*(?:important|system|secret|hidden|admin|critical|assistant|override)\s*>|<\|[a-z_]{2,30}\|>"
+        r"|(?m:^\s*(?:\[system\]|system\s*:|###\s*system\b))|\[/?INST\]",
+        "it has marks of a prompt in it",
+    ),
+    (
+        "instruction", ("system prompt", "instructions"),
+        r"\b(?:reveal|print|repeat|output|send|leak)\b[^.\n]{0,30}\b(?:your|the) (?:system prompt|instructions)\b",
+        "it asks for the prompt",
+    ),
+    (
+        "cross_tool", ("tool",),
+        r"\b(?:before|prior to|after)\b[^.\n]{0,20}\b(?:using|calling|invoking|running|use|call|invoke)\b[^.\n]{0,12}"
+        r"\b(?:any|all|every)\b[^.\n]{0,20}\btools?\b"
+        r"|\b(?:any|every) time\b[^.\n]{0,40}\b(?:other|another|any) tools?\b"
+        r"|\b(?:instead of|rather than|in place of)\b[^.\n]{0,20}\b(?:any|all|every|the) other tools?\b",
+        "it gives orders about other tools",
+    ),
+    (
+        "exfiltration", (*_SECRETS, "mcp.json", "private key", " history"),
+        rf"{_HAND_OVER}[^\n]{{0,80}}{_SECRET}|{_SECRET}[^\n]{{0,40}}{_HAND_OVER}",
+        "it wants something secret handed over",
+    ),
+    (
+        "exfiltration", ("also", "additionally", "secretly", "silently", "quietly"),
+        r"\b(?:also|additionally|secretly|silently|quietly)\b[^.\n]{0,30}\b(?:send|forward|post|upload|bcc|copy"
+        r"|transmit)\b[^\n]{0,60}(?:https?://|[\w.+-]+@[\w-]+\.\w+"
+        r"|\b[\w-]+\.(?:com|net|org|io|dev|test|xyz|ru|cn|example)\b)",
+        "it sends things somewhere else as well",
+    ),
+    (
+        "exfiltration", ("![",),
+        r"!\[[^\]]*\]\(https?://[^)\s]*[?&=][^)\s]*[{$%<]",
+        "it has an image whose address carries data away",
+    ),
 )  # fmt: skip
-_PATTERNS = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE), why)
-    for kind, group in (("instruction", _AIMED), ("cross_tool", _BEYOND), ("exfiltration", _TAKEN))
-    for pattern, why in group
-)
-_HINT = re.compile(
-    "ignor|disregard|forget|overrid|bypass|tell|mention|inform|reveal|notif|alert|disclos|secret|hid|ask|wait|request|<"
-    "|system|INST|print|leak|tool|history|send|also|silent|quiet|!\\[|id_rsa|\\.ssh|\\.env|key",
-    re.IGNORECASE,
-)
+_PATTERNS = tuple((kind, needles, re.compile(saying, re.IGNORECASE), why) for kind, needles, saying, why in _SAYINGS)
 _GAP = re.compile(r"(?:[^\S\n]*\n){25,}[^\S\n]*\S|[^\S\n]{150,}\S")
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{160,}={0,2}")
 _JOINERS = "\u200c\u200d\ufe0f\ufe0e"
@@ -85,57 +119,56 @@ class Suspicion:
 
 def suspicions(spec: ToolSpec, neighbours: Neighbours) -> list[Suspicion]:
     """Everything about a tool that deserves a second look, beside the tools of other families."""
+    texts = list(_texts(spec))
     found: dict[Suspicion, None] = {}
-    for place, text in _texts(spec):
-        text = text[:_LONGEST]
-        found.update(dict.fromkeys(_hidden(place, text)))
-        plain = _plain(text)
-        if _HINT.search(plain):
-            found.update(dict.fromkeys(_spoken(place, plain)))
-        found.update(dict.fromkeys(_about_others(spec, place, plain, neighbours)))
-        if len(found) > _MOST:
-            break
+    if _deserves_a_look("\n\n".join(text for _, text in texts)[:_LONGEST], spec, neighbours):
+        for place, text in texts:
+            found.update(dict.fromkeys(_said(place, text[:_LONGEST], spec, neighbours)))
     found.update(dict.fromkeys(Suspicion("look_alike", "name", why) for why in neighbours.look_alikes(spec)))
     found.update(dict.fromkeys(Suspicion("shadowing", "name", why) for why in neighbours.shadows(spec)))
     return list(found)[:_MOST]
 
 
+def _deserves_a_look(text: str, spec: ToolSpec, neighbours: Neighbours) -> bool:
+    """Whether there is anything in all that a tool says: asked once, because nearly always there is nothing."""
+    return next(_said("", text, spec, neighbours), None) is not None
+
+
+def _said(place: str, text: str, spec: ToolSpec, neighbours: Neighbours) -> Iterator[Suspicion]:
+    plain = _plain(text)
+    yield from _hidden(place, text)
+    yield from _spoken(place, plain)
+    for other in neighbours.steered_in(plain, spec):
+        yield Suspicion("cross_tool", place, f"it says when to use {other}, which is not its own")
+
+
 def _hidden(place: str, text: str) -> Iterator[Suspicion]:
-    if not text.isascii() or not text.isprintable():
-        unseen = {each for number, each in enumerate(text) if _is_hidden(text, number)}
-        if unseen:
-            named = ", ".join(sorted(visible(each) for each in unseen)[:5])
+    if unseen := {each for each in set(text) if each not in "\n\t\r" and _may_hide(each)}:
+        hidden = {each for number, each in enumerate(text) if each in unseen and not _joins(text, number)}
+        if hidden:
+            named = ", ".join(sorted(visible(each) for each in hidden)[:5])
             yield Suspicion("hidden_text", place, f"it has characters that do not show: {named}")
-    if _GAP.search(text):
+    if (text.count("\n") >= 25 or " " * 20 in text) and _GAP.search(text):
         yield Suspicion("hidden_text", place, "there is more after a long gap, where nobody looks")
-    if _ENCODED.search(text):
+    if any(len(word) >= 160 for word in text.split()) and _ENCODED.search(text):
         yield Suspicion("hidden_text", place, "it has a long stretch of encoded text")
 
 
-def _is_hidden(text: str, number: int) -> bool:
-    """Whether a character hides; those that scripts and emoji need between their signs do not."""
-    each = text[number]
-    if (
-        each in "\n\t\r"
-        or " " <= each <= "~"
-        or not is_unseen(each)
-        or unicodedata.category(each) in ("Zs", "Co", "Cn")
-    ):
-        return False
-    before = text[number - 1] if number else " "
-    return not (each in _JOINERS and not before.isascii()) and not (each == "\ufe0f" and before in "0123456789#*")
+def _may_hide(character: str) -> bool:
+    return is_unseen(character) and unicodedata.category(character) not in ("Zs", "Co", "Cn")
+
+
+def _joins(text: str, number: int) -> bool:
+    """Whether a character is one that scripts and emoji need between their signs."""
+    each, before = text[number], text[number - 1] if number else " "
+    return (each in _JOINERS and not before.isascii()) or (each == "\ufe0f" and before in "0123456789#*")
 
 
 def _spoken(place: str, text: str) -> Iterator[Suspicion]:
-    for kind, pattern, why in _PATTERNS:
-        if (said := pattern.search(text)) is not None:
+    small = text.lower()
+    for kind, needles, pattern, why in _PATTERNS:
+        if any(needle in small for needle in needles) and (said := pattern.search(text)) is not None:
             yield Suspicion(kind, place, f"{why}: {visible(said[0][:100])}")
-
-
-def _about_others(spec: ToolSpec, place: str, text: str, neighbours: Neighbours) -> Iterator[Suspicion]:
-    """Names of other families' tools: nothing here needs them, unless it is to steer how those are used."""
-    for other in neighbours.named_in(text, spec):
-        yield Suspicion("cross_tool", place, f"it speaks of {other}, which is not its own")
 
 
 def _plain(text: str) -> str:

@@ -87,7 +87,7 @@ def guard() -> None:
 @fail_option
 @click.pass_obj
 def list_contracts(choices: Choices, surface: str, web: str, modules: tuple[str, ...], fail_on_drift: bool) -> None:
-    """List every tool and how it stands to its approved contract."""
+    """List every tool beside what was approved of it."""
     from toolcrib.cli.guarding import look_at
 
     every = asyncio.run(look_at(choices, _look(surface, web, modules)))
@@ -106,9 +106,9 @@ def list_contracts(choices: Choices, surface: str, web: str, modules: tuple[str,
 @fail_option
 @click.pass_obj
 def mismatches(choices: Choices, surface: str, web: str, modules: tuple[str, ...], fail_on_drift: bool) -> None:
-    """List tools that are new, changed or missing, and what tools say that they should not.
+    """List tools that are new, changed, missing or suspect.
 
-    Each stays listed until it is approved.
+    A tool is suspect when it says what it should not. One that is not as approved stays listed until it is.
     """
     from toolcrib.cli.guarding import look_at
 
@@ -131,9 +131,9 @@ def mismatches(choices: Choices, surface: str, web: str, modules: tuple[str, ...
 @fail_option
 @click.pass_obj
 def diff(choices: Choices, tool: str, surface: str, modules: tuple[str, ...], fail_on_drift: bool) -> None:
-    """Show what changed since it was approved: one TOOL, or all that changed.
+    """Show what changed since it was approved.
 
-    Nothing that is shown can hide or reorder text.
+    One TOOL, or all that changed. Nothing that is shown can hide or reorder text.
     """
     from toolcrib.cli.guarding import compare
 
@@ -172,9 +172,7 @@ def snapshot(
     if choices.form is Form.JSON:
         print_json({"surface": surface, "approved_by": str(principal), "tools": count, "changed": changed})
     else:
-        click.echo(
-            f"{counted(count, 'tool')} of the surface {surface} approved by {principal}; {len(changed)} changed."
-        )
+        click.echo(f"{counted(count, 'tool')} approved on the surface {surface} by {principal}, {len(changed)} anew.")
 
 
 @guard.command(
@@ -221,7 +219,7 @@ def approve_contract(
 @click.option("--scope", metavar="SCOPE", help="Only this scope: subagent or worker.")
 @click.pass_obj
 def topology(choices: Choices, scope: str | None) -> None:
-    """List which agents start which, and the scopes that are locked."""
+    """List which agents start which, and what is locked."""
     from toolcrib.cli.guarding import edge_json, edges_of, lock_json
 
     edges, locks = asyncio.run(edges_of(choices, scope))
@@ -265,7 +263,10 @@ def approve_edge(choices: Choices, edge_id: str, approved_by: str | None) -> Non
 @click.option("--approved-by", metavar="NAME", help="Who locks it, where there is no terminal.")
 @click.pass_obj
 def lock(choices: Choices, scope: str, approved_by: str | None) -> None:
-    """Let only approved agents start in a scope: subagent or worker."""
+    """Let only approved agents start in a scope.
+
+    Scopes are subagent (children that an agent waits for) and worker.
+    """
     _set_lock(choices, scope, approved_by, True)
 
 
