@@ -29,6 +29,10 @@ class Cleaner:
         self._noise += 1
         self.note("noise", line)
 
+    def heard(self) -> None:
+        """A message came after all: the noise before it was only noise."""
+        self._noise = 0
+
     def sent(self, message: dict[str, Any]) -> None:
         if "id" in message and "method" in message:
             self._asked[message["id"]] = message["method"]
@@ -36,7 +40,6 @@ class Cleaner:
                 del self._asked[next(iter(self._asked))]
 
     def received(self, message: dict[str, Any]) -> dict[str, Any]:
-        self._noise = 0
         result = message.get("result")
         method = self._asked.pop(message.get("id"), "") if "method" not in message else ""
         if (found := _object(result)) is not None:

@@ -13,9 +13,22 @@ from typing import Any, TypeVar, cast
 
 from mcp import Client, MCPError
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp_types import CONNECTION_CLOSED, Implementation, Tool, ToolListChangedNotification
+from mcp_types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    CallToolRequest,
+    CallToolRequestParams,
+    Implementation,
+    Tool,
+    ToolListChangedNotification,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import RootModel
 
 from toolcrib.sources.mcp.clean import Cleaner
+from toolcrib.sources.mcp.lane import Lane, Raw, ServerDown, Tell
+from toolcrib.sources.mcp.pipe import Link
+from toolcrib.values.json import Json
 
 T = TypeVar("T")
 Transport = AbstractAsyncContextManager[tuple[Any, Any]]
@@ -35,17 +48,13 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
-class ServerDown(Exception):
-    """The server cannot be reached now; the message says why."""
-
-
 class Keeper:
     """Keeps one server's connection. `listed` holds its tools as they were last listed."""
 
     def __init__(
         self,
         name: str,
-        connect: Callable[[Cleaner, Callable[[], None]], Transport],
+        connect: Callable[[Link], Transport],
         *,
         connect_timeout: float,
         note: Callable[[str, str], None],
@@ -57,6 +66,8 @@ class Keeper:
         self.listed: list[Tool] = []
         self.cleaner = Cleaner(note)
         self.client: Client | None = None
+        self._link = Link(self.cleaner, Lane(), self.lost)
+        self._plain = False
         self._connect = connect
         self._connect_timeout = connect_timeout
         self._note = note
@@ -93,14 +104,32 @@ class Keeper:
 
     async def ask(self, question: Callable[[Client], Awaitable[T]], timeout: float) -> T:
         """Put a question to the server; when the connection breaks meanwhile, that question fails and no other."""
-        client = await self.ready(min(timeout, self._connect_timeout))
+        client = self.client
+        if client is None or self._lost.is_set():
+            client = await self.ready(min(timeout, self._connect_timeout))
         try:
             return await question(client)
+        except ServerDown as error:
+            raise self._gone() from error
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                self._lost.set()
-                raise ServerDown(f"the MCP server {self.name!r} went away during the call") from error
+                raise self._gone() from error
             raise
+
+    def _gone(self) -> ServerDown:
+        self._lost.set()
+        return ServerDown(f"the MCP server {self.name!r} went away during the call")
+
+    async def call(self, name: str, arguments: dict[str, Json], tell: Tell, timeout: float) -> Raw:
+        """One tool call: over the lane where the connection has one, through the protocol's library elsewhere."""
+
+        def question(client: Client) -> Awaitable[Raw]:
+            lane = self._link.lane
+            if self._plain and lane.is_open:
+                return lane.call(name, arguments, tell)
+            return _call(client, name, arguments, tell)
+
+        return await self.ask(question, timeout)
 
     def lost(self) -> None:
         """The transport has ended."""
@@ -148,6 +177,7 @@ class Keeper:
                 client = await stack.enter_async_context(self._new_client())
                 stack.push_async_callback(_ended, await self._listening(client))
                 await self._list(client)
+            self._plain = client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
             self.client, self.state, self.why = client, State.UP, "the connection ended"
             self._failures = 0
             self._settled.set()
@@ -159,7 +189,7 @@ class Keeper:
                 self._lost.set()
 
     def _new_client(self) -> Client:
-        transport = self._connect(self.cleaner, self.lost)
+        transport = self._connect(self._link)
         return Client(transport, message_handler=self._receive, client_info=_OURSELVES, cache=None)
 
     async def _watch(self, client: Client) -> None:
@@ -215,6 +245,22 @@ class Keeper:
 
     def _is_closed(self) -> bool:
         return self.state is State.CLOSED
+
+
+class _Raw(RootModel[Raw]):
+    """A result as the server sent it."""
+
+
+async def _call(client: Client, name: str, arguments: dict[str, Json], tell: Tell) -> Raw:
+    """The raw result; what its output schema says of it is checked where all results are."""
+    request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
+    try:
+        return (await client.session.send_request(request, _Raw, progress_callback=tell)).root
+    except MCPError as error:
+        if error.code != HEADER_MISMATCH:
+            raise
+        await client.list_tools()  # the session learns anew which arguments belong into headers
+        return (await client.session.send_request(request, _Raw, progress_callback=tell)).root
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

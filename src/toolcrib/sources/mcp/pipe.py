@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from toolcrib.sources.mcp.clean import Cleaner
-from toolcrib.values.json import JsonObject
+from toolcrib.sources.mcp.lane import Lane, Wire
 
 MESSAGE_LIMIT = 16 * 1024 * 1024
 _CHUNK = 256 * 1024
@@ -28,6 +28,20 @@ _LINE_LIMIT = 2_000
 _GRACE = 1.0
 
 Incoming = MemoryObjectSendStream["SessionMessage | Exception"]
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Whom a transport serves besides the protocol's library: who cleans, which calls wait, who hears its end."""
+
+    cleaner: Cleaner
+    lane: Lane
+    lost: Callable[[], None]
+
+    def ended(self) -> None:
+        self.lane.shut()
+        self.lost()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +56,8 @@ class Spawn:
 
 
 @asynccontextmanager
-async def piped(spawn: Spawn, cleaner: Cleaner, lost: Callable[[], None]) -> AsyncGenerator[tuple[Any, Any], None]:
-    """The streams the protocol's client wants, over a child's standard input and output; `lost` is told its end."""
+async def piped(spawn: Spawn, link: Link) -> AsyncGenerator[tuple[Any, Any], None]:
+    """The streams the protocol's client wants, over a child's standard input and output."""
     process = await asyncio.create_subprocess_exec(
         *spawn.argv,
         stdin=asyncio.subprocess.PIPE,
@@ -57,16 +71,19 @@ async def piped(spawn: Spawn, cleaner: Cleaner, lost: Callable[[], None]) -> Asy
     incoming, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     writing, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
-        asyncio.create_task(_read(process, incoming, cleaner)),
-        asyncio.create_task(_write(process, outgoing, incoming, cleaner)),
+        asyncio.create_task(_read(process, incoming, link)),
+        asyncio.create_task(_write(process, outgoing, incoming, link.cleaner)),
         asyncio.create_task(_listen(process, spawn.log)),
     ]
-    tasks[0].add_done_callback(lambda _: lost())
+    tasks[0].add_done_callback(lambda _: link.ended())
+    if process.stdin is not None:
+        link.lane.open(Wire(process.stdin.write, process.stdin.drain))
     try:
         yield reading, writing
     finally:
         with anyio.CancelScope(shield=True):
             writing.close()
+            link.ended()
             await _stop(process, spawn.descendants)
             for task in tasks:
                 task.cancel()
@@ -75,8 +92,8 @@ async def piped(spawn: Spawn, cleaner: Cleaner, lost: Callable[[], None]) -> Asy
                 stream.close()
 
 
-async def _read(process: asyncio.subprocess.Process, incoming: Incoming, cleaner: Cleaner) -> None:
-    stdout = process.stdout
+async def _read(process: asyncio.subprocess.Process, incoming: Incoming, link: Link) -> None:
+    stdout, cleaner = process.stdout, link.cleaner
     if stdout is None:
         return
     lines = Lines()
@@ -84,11 +101,17 @@ async def _read(process: asyncio.subprocess.Process, incoming: Incoming, cleaner
         async with incoming:
             while cleaner.is_worth_reading and (chunk := await stdout.read(_CHUNK)):
                 for line in lines.feed(chunk):
-                    if (message := parsed(line, cleaner)) is not None:
-                        await incoming.send(message)
+                    if (found := decoded(line, cleaner)) is not None:
+                        await delivered(found, incoming, link)
                 if lines.too_long is not None:
-                    await incoming.send(_too_long(lines.too_long))
+                    await delivered(_too_long(lines.too_long), incoming, link)
                     return
+
+
+async def delivered(message: Message, incoming: Incoming, link: Link) -> None:
+    """Hand a message to whoever waits for it: a call of ours, or the protocol's library."""
+    if not await link.lane.took(message, link.cleaner):
+        await incoming.send(_checked(message, link.cleaner))
 
 
 async def _write(
@@ -150,33 +173,36 @@ class Lines:
             self._parts = [self.too_long]
 
 
-def parsed(line: bytes, cleaner: Cleaner) -> SessionMessage | Exception | None:
+def decoded(line: bytes, cleaner: Cleaner) -> Message | None:
     """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
     if not line.strip():
         return None
     try:
         message = orjson.loads(line)
     except ValueError:
-        cleaner.noise(line[:200].decode("utf-8", "replace"))
-        return None
+        message = None
     if not isinstance(message, dict):
         cleaner.noise(line[:200].decode("utf-8", "replace"))
         return None
+    cleaner.heard()
+    return cast("Message", message)
+
+
+def _checked(message: Message, cleaner: Cleaner) -> SessionMessage | Exception:
     try:
-        cleaned = cleaner.received(cast("dict[str, Any]", message))
-        return SessionMessage(jsonrpc_message_adapter.validate_python(cleaned, by_name=False))
+        return SessionMessage(jsonrpc_message_adapter.validate_python(cleaner.received(message), by_name=False))
     except ValueError as error:
         return error
 
 
-def _too_long(head: bytes) -> SessionMessage | Exception:
+def _too_long(head: bytes) -> Message:
     """An answer that is too large becomes an error for the request it answers, and nobody else suffers."""
     found = _ID.search(head)
     limit = f"the server sent a message of more than {MESSAGE_LIMIT // 1024 // 1024} MiB"
+    error = {"code": -32603, "message": limit}
     if found is None or b'"method"' in head:
-        return ValueError(limit)
-    error: JsonObject = {"jsonrpc": "2.0", "id": orjson.loads(found[1]), "error": {"code": -32603, "message": limit}}
-    return SessionMessage(jsonrpc_message_adapter.validate_python(error, by_name=False))
+        return {"jsonrpc": "2.0", "id": None, "error": error}
+    return {"jsonrpc": "2.0", "id": orjson.loads(found[1]), "error": error}
 
 
 async def _stop(process: asyncio.subprocess.Process, descendants: Callable[[int], list[int]]) -> None:

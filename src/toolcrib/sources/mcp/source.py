@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from mcp import Client, MCPError
 from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
 from toolcrib.sources.fixed import fixed_target
-from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.extras import extra_tools
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, Transport
+from toolcrib.sources.mcp.pipe import Link, Spawn, piped
 from toolcrib.sources.mcp.translate import returned, spec_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.references import resolved
@@ -74,25 +73,24 @@ class McpSource:
     def _keeper(self, entry: Entry) -> Keeper:
         return Keeper(
             entry.name,
-            partial(self._connect, entry),
+            partial(self.connect, entry),
             connect_timeout=entry.connect_timeout,
             note=partial(self._note, entry.name),
             changed=partial(self._changed, entry),
         )
 
-    def _connect(self, entry: Entry, cleaner: Cleaner, lost: Callable[[], None]) -> Transport:
+    def connect(self, entry: Entry, link: Link) -> Transport:
+        """How a server is reached; whoever has servers in the same process may reach them otherwise."""
         where = f"server {entry.name!r}"
         if entry.remote:
             from toolcrib.sources.mcp.web import reached
 
-            return reached(entry.url, resolved(entry.headers, self._environment, where), cleaner)
-        from toolcrib.sources.mcp.pipe import Spawn, piped
-
+            return reached(entry.url, resolved(entry.headers, self._environment, where), link.cleaner)
         inherited = {key: self._environment[key] for key in _INHERITED if key in self._environment}
         env = inherited | resolved(entry.env, self._environment, where)
         log = partial(self._note, entry.name, "mcp_server_said")
         spawn = Spawn((entry.command, *entry.args), env, entry.cwd, log, self._descendants)
-        return piped(spawn, cleaner, lost)
+        return piped(spawn, link)
 
     def _changed(self, entry: Entry, keeper: Keeper) -> None:
         """Publish what a server lists now; what cannot be a tool is set aside and said."""
@@ -131,11 +129,8 @@ async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         context.progress(message or "", progress / total if total else None)
 
-    def question(client: Client) -> Any:
-        return client.call_tool(raw_name, dict(arguments), progress_callback=tell)
-
     try:
-        return returned(await keeper.ask(question, WAIT_SECONDS))
+        return returned(await keeper.call(raw_name, dict(arguments), tell, WAIT_SECONDS))
     except ServerDown as error:
         raise Refusal(Reason.PROVIDER_ERROR, f"{error}; try again later or use another tool") from error
     except MCPError as error:
@@ -143,8 +138,6 @@ async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: 
     except ValidationError as error:
         said = f"the server's answer does not follow the protocol ({error.error_count()} problems)"
         raise Refusal(Reason.PROVIDER_ERROR, f"{raw_name}: {said}") from error
-    except RuntimeError as error:
-        raise Refusal(Reason.SCHEMA_ERROR, f"{raw_name}: {error}"[:2_000]) from error
 
 
 WAIT_SECONDS = 15.0

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import orjson
-from mcp_types import (
-    AudioContent,
-    BlobResourceContents,
-    CallToolResult,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    ResourceLink,
-    TextContent,
-    TextResourceContents,
-)
+from mcp_types import BlobResourceContents, TextResourceContents
 from mcp_types import Tool as Listed
 
 from toolcrib.sources.mcp.entry import Entry, Override
 from toolcrib.values.json import Json
-from toolcrib.values.refusal import InvalidName, Reason
+from toolcrib.values.refusal import InvalidName, Reason, Refusal
 from toolcrib.values.result import Block, Image, JsonBlock, Text, ToolError, ToolReturn
 from toolcrib.values.spec import NOTHING, Effect, Source, ToolSpec, ToolType
 
@@ -66,37 +56,47 @@ def safe_name(raw: str) -> str:
     return safe
 
 
-def returned(result: CallToolResult) -> ToolReturn:
+def returned(result: Mapping[str, Any]) -> ToolReturn:
     """An answer as blocks; structured content is the data, and its text double is not said twice."""
-    blocks = [_block(block) for block in result.content]
-    structured = result.structured_content
+    if result.get("resultType", "complete") != "complete":
+        raise Refusal(Reason.PROVIDER_ERROR, "the server asks for more input before it answers; nobody can give it")
+    blocks = [_block(block) for block in result["content"]]
+    structured = cast("Json", result.get("structuredContent"))
     if structured is not None:
         blocks = [block for block in blocks if not isinstance(block, Text) or not _says_same(block.text, structured)]
         blocks.insert(0, JsonBlock(structured))
-    if not result.is_error:
+    if not result.get("isError", False):
         return ToolReturn(tuple(blocks))
     message = "\n".join(block.text for block in blocks if isinstance(block, Text)) or "the server reported an error"
     return ToolReturn(tuple(blocks), error=ToolError(Reason.PROVIDER_ERROR, message[:10_000]))
 
 
-def _block(block: ContentBlock) -> Block:
+def _block(block: Mapping[str, Any]) -> Block:
     match block:
-        case TextContent():
-            return Text(block.text)
-        case ImageContent():
-            return Image(block.mime_type, block.data)
-        case AudioContent():
-            return Text(f"[audio {block.mime_type}, {len(block.data)} characters of base64]")
-        case ResourceLink():
-            return Text(f"[resource {block.uri}] {block.description or block.name}")
-        case EmbeddedResource():
-            return Text(resource_text(block.resource))
+        case {"type": "text", "text": str(text)}:
+            return Text(text)
+        case {"type": "image", "data": str(data), "mimeType": str(kind)}:
+            return Image(kind, data)
+        case {"type": "audio", "data": str(data), "mimeType": str(kind)}:
+            return Text(f"[audio {kind}, {len(data)} characters of base64]")
+        case {"type": "resource_link", "uri": str(uri), "name": str(name)}:
+            return Text(f"[resource {uri}] {block.get('description') or name}")
+        case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
+            return Text(text)
+        case {"type": "resource", "resource": {"uri": str(uri), "blob": str(blob), **rest}}:
+            return Text(_blob_text(rest.get("mimeType"), uri, len(blob)))
+        case _:
+            return Text(repr(block)[:10_000])
+
+
+def _blob_text(kind: object, uri: str, length: int) -> str:
+    return f"[{kind or 'binary'} resource {uri}, {length} characters of base64]"
 
 
 def resource_text(resource: TextResourceContents | BlobResourceContents) -> str:
     if isinstance(resource, TextResourceContents):
         return resource.text
-    return f"[{resource.mime_type or 'binary'} resource {resource.uri}, {len(resource.blob)} characters of base64]"
+    return _blob_text(resource.mime_type, resource.uri, len(resource.blob))
 
 
 def _says_same(text: str, structured: Json) -> bool:
