@@ -226,7 +226,7 @@ async def crib_of(stubs: dict[str, Stub]) -> AsyncGenerator[Toolcrib]:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as home:
         async with Toolcrib.open(home=home, config={"toolsets": []}, parts=Parts(store=NoSink())) as crib:
             shelf, log = Shelf(crib.runtime.registry), Log(crib.runtime.store)
-            crib.servers = source = Near(entries, {}, shelf.publish, log.note, descendants)
+            crib.servers = source = Near(entries, {}, shelf.publish_gently, log.note, descendants)
             source.stubs = stubs
             try:
                 yield crib

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from toolcrib.ports import Journal, Unit
 from toolcrib.values.event import Draft, Level
 from toolcrib.values.refusal import ConfigError, ToolcribError
 from toolcrib.values.tool import Tool
+from toolcrib.values.turn import Turn
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
@@ -26,29 +27,56 @@ _SAID_LIMIT = 1_000
 
 @dataclass(slots=True)
 class Shelf:
-    """The registry's part for servers: each has the tools it listed last, and no others."""
+    """The registry's part for sources: each has the tools it listed last, and no others."""
 
     registry: Registry
     held: dict[str, dict[str, Tool]] = field(default_factory=dict[str, dict[str, Tool]])
 
-    def publish(self, server: str, tools: list[Tool]) -> Mapping[str, str]:
-        """Put these in the place of what the server had; returns what could not be registered, with reasons."""
-        held = self.held.setdefault(server, {})
-        wanted = {tool.name: tool for tool in tools}
-        for name in [name for name in held if name not in wanted]:
-            self.registry.remove(name)
-            del held[name]
-        refused: dict[str, str] = {}
-        for name, tool in wanted.items():
-            before = held.get(name)
+    def publish(self, source: str, tools: list[Tool]) -> Mapping[str, str]:
+        """Put these in the place of what the source had; returns what could not be registered, with reasons."""
+        change = Change(tools, self.held.get(source, {}))
+        for tool in change.fresh:
+            change.admit(tool, self.registry)
+        return self._put(source, change)
+
+    async def publish_gently(self, source: str, tools: list[Tool]) -> Mapping[str, str]:
+        """The same for any number of tools, without keeping everybody else from their turn."""
+        change = Change(tools, self.held.get(source, {}))
+        turn = Turn()
+        for tool in change.fresh:
+            change.admit(tool, self.registry)
+            await turn.pass_on()
+        return self._put(source, change)
+
+    def _put(self, source: str, change: Change) -> Mapping[str, str]:
+        held = self.held.get(source, {})
+        gone = [name for name in held if name not in change.kept and name not in change.admitted]
+        refused = self.registry.exchange(frozenset(held), gone, change.admitted.values())
+        fresh = {tool.name: tool for tool in change.fresh if tool.name in change.admitted and tool.name not in refused}
+        self.held[source] = change.kept | fresh
+        return change.refused | refused
+
+
+class Change:
+    """What a source lists now, beside what it has: kept as it is, fresh and admitted, or refused."""
+
+    def __init__(self, tools: Iterable[Tool], held: Mapping[str, Tool]) -> None:
+        self.kept: dict[str, Tool] = {}
+        self.fresh: list[Tool] = []
+        self.admitted: dict[str, Tool] = {}
+        self.refused: dict[str, str] = {}
+        for tool in tools:
+            before = held.get(tool.name)
             if before is not None and before.fingerprint == tool.fingerprint:
-                continue
-            try:
-                self.registry.add([tool]) if before is None else self.registry.replace(tool)
-                held[name] = tool
-            except ToolcribError as error:
-                refused[name] = str(error)
-        return refused
+                self.kept[tool.name] = before
+            else:
+                self.fresh.append(tool)
+
+    def admit(self, tool: Tool, registry: Registry) -> None:
+        try:
+            self.admitted[tool.name] = registry.admitted(tool)
+        except ToolcribError as error:
+            self.refused[tool.name] = str(error)
 
 
 @dataclass(slots=True)
@@ -85,6 +113,6 @@ def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
             f"{file} names MCP servers; install what speaks to them: pip install 'toolcrib[mcp]'"
         ) from error
     shelf, log = Shelf(runtime.registry), Log(runtime.store)
-    source = McpSource(entries, os.environ, shelf.publish, log.note, descendants)
+    source = McpSource(entries, os.environ, shelf.publish_gently, log.note, descendants)
     runtime.registry.absence = source.absence
     return source

@@ -93,7 +93,7 @@ class Registry:
         with _uncollected():
             for source in tools:
                 try:
-                    tool = self._admitted(source)
+                    tool = self.admitted(source)
                     self._refuse_twin(tool.name, spellings)
                     added[tool.name] = tool
                     spellings[tool.name.lower()] = tool.name
@@ -106,9 +106,34 @@ class Registry:
         tools.update(added)
         return self._publish(tools, frozenset(added))
 
+    def exchange(self, own: frozenset[str], gone: Iterable[str], admitted: Iterable[Tool]) -> dict[str, str]:
+        """Take these names out and put these admitted tools in, in one change, for a source whose own names are those.
+
+        A tool whose name somebody else has is left out; returned are the names of such, with reasons.
+        """
+        fresh = self._tools.copy()
+        changed, refused = set[str](), dict[str, str]()
+        for name in gone:
+            if fresh.pop(name, None) is not None:
+                del self._spellings[name.lower()]
+                changed.add(name)
+        for tool in admitted:
+            try:
+                if tool.name not in own:
+                    self._refuse_twin(tool.name, {})
+            except InvalidName as error:
+                refused[tool.name] = str(error)
+                continue
+            fresh[tool.name] = tool
+            self._spellings[tool.name.lower()] = tool.name
+            changed.add(tool.name)
+        if changed:
+            self._publish(fresh, frozenset(changed))
+        return refused
+
     def replace(self, tool: object) -> Snapshot:
         """Put a new definition in the place of the one with the same name."""
-        fresh = self._admitted(tool)
+        fresh = self.admitted(tool)
         self._require(fresh.name)
         tools = self._tools.copy()
         tools[fresh.name] = fresh
@@ -134,7 +159,8 @@ class Registry:
             )
         return found
 
-    def _admitted(self, source: object) -> Tool:
+    def admitted(self, source: object) -> Tool:
+        """The tool as it would be registered; an error when it cannot be."""
         tool = in_step(tool_of(source))
         try:
             self._check_schemas(tool.spec)

@@ -57,7 +57,7 @@ async def try_servers(entries: list[Entry]) -> list[Tried]:
 async def _try(entry: Entry) -> Tried:
     shelf = Shelf(Registry())
     began = time.monotonic()
-    source = McpSource([entry], os.environ, shelf.publish, _say_nothing, descendants)
+    source = McpSource([entry], os.environ, shelf.publish_gently, _say_nothing, descendants)
     keeper = source.keepers.get(entry.name)
     if keeper is None:
         return Tried(entry.name, True, "off", "", 0.0, (), {})

@@ -83,7 +83,7 @@ async def test_every_tool_of_every_real_server_can_be_registered(crib_with: Open
         "git": python("git"),
         "fetch": python("fetch"),
     }
-    async with crib_with(**servers) as crib, crib.run() as run:
+    async with crib_with({"discovery": {"mode": "eager"}}, **servers) as crib, crib.run() as run:
         assert crib.servers is not None
         assert {name: aside for name, aside in crib.servers.set_aside.items() if aside} == {}
         assert len(run.tools) > 50

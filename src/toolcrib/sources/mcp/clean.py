@@ -8,6 +8,8 @@ from typing import Any, cast
 _CONTENT = frozenset({"text", "image", "audio", "resource", "resource_link"})
 _PENDING = 4_096
 _NOISE = 200
+MOST_TOOLS = 1_000
+"""More tools than this no server needs; a list without end would keep everybody waiting."""
 
 
 class Cleaner:
@@ -17,6 +19,7 @@ class Cleaner:
         self.note = note
         self.set_aside: dict[str, str] = {}
         self._noise = 0
+        self._room = MOST_TOOLS
         self._asked: dict[object, str] = {}
 
     @property
@@ -28,6 +31,15 @@ class Cleaner:
         """A line that is no message: banners and prints are passed over, up to a point."""
         self._noise += 1
         self.note("noise", line)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the list that is being read may have more tools."""
+        return self._room > 0
+
+    def begin_list(self) -> None:
+        self.set_aside.clear()
+        self._room = MOST_TOOLS
 
     def heard(self) -> None:
         """A message came after all: the noise before it was only noise."""
@@ -49,7 +61,7 @@ class Cleaner:
     def clean(self, method: str, result: dict[str, Any]) -> None:
         """Put one result right, in place."""
         if method == "tools/list":
-            result["tools"] = [tool for tool in _list(result.get("tools")) if self._readable(tool)]
+            result["tools"] = self._tools(_list(result.get("tools")))
         elif method == "tools/call":
             result["content"] = _content(result.get("content"))
             if not isinstance(result.get("isError", False), bool):
@@ -58,6 +70,13 @@ class Cleaner:
             result["prompts"] = _objects(result.get("prompts"), "name")
         elif method == "resources/list":
             result["resources"] = _objects(result.get("resources"), "uri")
+
+    def _tools(self, listed: list[Any]) -> list[Any]:
+        if len(listed) > self._room:
+            self._put_aside("(the rest)", f"a server may list {MOST_TOOLS:,} tools; those after them are not read")
+        found = [tool for tool in listed[: self._room] if self._readable(tool)]
+        self._room -= min(len(listed), self._room)
+        return found
 
     def _readable(self, listed: object) -> bool:
         tool = _object(listed)

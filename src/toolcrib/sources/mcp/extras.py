@@ -35,11 +35,8 @@ class Extra(NamedTuple):
     ask: Callable[[Client, Arguments], Coroutine[Any, Any, Json]]
 
 
-def extra_tools(entry: Entry, keeper: Keeper, version: str) -> Iterator[Tool]:
+def extra_tools(entry: Entry, keeper: Keeper, client: Client, version: str) -> Iterator[Tool]:
     """The tools for what this server says it has."""
-    client = keeper.client
-    if client is None:
-        return
     capabilities = client.server_capabilities
     offered = (*RESOURCES,) if capabilities.resources is not None else ()
     offered += PROMPTS if capabilities.prompts is not None else ()

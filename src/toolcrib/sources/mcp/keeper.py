@@ -36,7 +36,7 @@ _FIRST_DELAY, _LAST_DELAY = 0.2, 30.0
 _STEADY_SECONDS = 10.0
 _PAGES = 100
 _HOPELESS = 2
-_DEBOUNCE_SECONDS = 0.1
+_DEBOUNCE_SECONDS, _LONGEST_DEBOUNCE_SECONDS = 0.1, 5.0
 _OURSELVES = Implementation(name="toolcrib", version="1")
 
 
@@ -58,7 +58,7 @@ class Keeper:
         *,
         connect_timeout: float,
         note: Callable[[str, str], None],
-        changed: Callable[[Keeper], None],
+        changed: Callable[[Keeper, Client], Awaitable[None]],
     ) -> None:
         self.name = name
         self.state = State.NEW
@@ -66,7 +66,8 @@ class Keeper:
         self.listed: list[Tool] = []
         self.cleaner = Cleaner(note)
         self.client: Client | None = None
-        self._link = Link(self.cleaner, Lane(), self.lost)
+        self.is_untried = True
+        """Whether nobody knows yet if the server can be reached."""
         self._plain = False
         self._connect = connect
         self._connect_timeout = connect_timeout
@@ -77,6 +78,7 @@ class Keeper:
         self._settled = asyncio.Event()
         self._lost = asyncio.Event()
         self._stale = asyncio.Event()
+        self._link = Link(self.cleaner, Lane(), self.lost, self._stale.set)
 
     async def ready(self, timeout: float) -> Client:
         """The live connection; starts it at first need and waits for it no longer than `timeout`.
@@ -164,7 +166,7 @@ class Keeper:
             self.state = State.DOWN
             self._failures = 0 if was_up else self._failures + 1
             self._note("mcp_server_down", self.why)
-            self._settled.set()
+            self._settle()
             delay = _FIRST_DELAY if was_up and loop.time() - began > _STEADY_SECONDS else delay
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LAST_DELAY)
@@ -178,11 +180,11 @@ class Keeper:
                 stack.push_async_callback(_ended, await self._listening(client))
                 await self._list(client)
             self._plain = client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+            await self._changed(self, client)
             self.client, self.state, self.why = client, State.UP, "the connection ended"
             self._failures = 0
-            self._settled.set()
+            self._settle()
             self._note("mcp_server_up", f"{len(self.listed)} tools")
-            self._changed(self)
             try:
                 await self._watch(client)
             finally:
@@ -193,21 +195,32 @@ class Keeper:
         return Client(transport, message_handler=self._receive, client_info=_OURSELVES, cache=None)
 
     async def _watch(self, client: Client) -> None:
-        """Until the connection is lost: list again whenever the server says that its tools changed."""
+        """Until the connection is lost: list again whenever the server says that its tools changed.
+
+        A storm of changes is one change; a server that goes on and on is listed less and less often.
+        """
         lost = asyncio.create_task(self._lost.wait())
+        pause = _DEBOUNCE_SECONDS
         try:
             while not self._lost.is_set():
+                began = asyncio.get_running_loop().time()
                 stale = asyncio.create_task(self._stale.wait())
                 await asyncio.wait({lost, stale}, return_when=asyncio.FIRST_COMPLETED)
                 stale.cancel()
-                if self._stale.is_set() and not self._lost.is_set():
-                    await asyncio.sleep(_DEBOUNCE_SECONDS)  # a storm of changes is one change
-                    self._stale.clear()
-                    async with asyncio.timeout(self._connect_timeout):
-                        await self._list(client)
-                    self._changed(self)
+                quiet = asyncio.get_running_loop().time() - began > _STEADY_SECONDS
+                pause = _DEBOUNCE_SECONDS if quiet else pause
+                await asyncio.wait({lost}, timeout=pause)
+                pause = min(pause * 2, _LONGEST_DEBOUNCE_SECONDS)
+                if not self._lost.is_set():
+                    await self._list_again(client)
         finally:
             lost.cancel()
+
+    async def _list_again(self, client: Client) -> None:
+        self._stale.clear()
+        async with asyncio.timeout(self._connect_timeout):
+            await self._list(client)
+        await self._changed(self, client)
 
     async def _listening(self, client: Client) -> asyncio.Task[None]:
         """Listen for changes before the tools are listed, so that no change falls between the two."""
@@ -229,19 +242,28 @@ class Keeper:
 
     async def _receive(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._stale.set()
+            self._stale.set()  # from a server that is reached over HTTP
 
     async def _list(self, client: Client) -> None:
         tools: list[Tool] = []
+        cursors: set[str] = set()
         cursor: str | None = None
-        self.cleaner.set_aside.clear()
-        for _ in range(_PAGES):
+        self.cleaner.begin_list()
+        while len(cursors) < _PAGES and self.cleaner.has_room:
             page = await client.list_tools(cursor=cursor)
             tools += page.tools
             cursor = page.next_cursor
             if not cursor:
                 break
+            if cursor in cursors:
+                self._note("tool_set_aside", "its list of tools goes round in a circle; what came first was kept")
+                break
+            cursors.add(cursor)
         self.listed = tools
+
+    def _settle(self) -> None:
+        self.is_untried = False
+        self._settled.set()
 
     def _is_closed(self) -> bool:
         return self.state is State.CLOSED

@@ -24,6 +24,7 @@ MESSAGE_LIMIT = 16 * 1024 * 1024
 _CHUNK = 256 * 1024
 _HEAD = 4_096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
+_CHANGED = "notifications/tools/list_changed"
 _LINE_LIMIT = 2_000
 _GRACE = 1.0
 
@@ -38,6 +39,8 @@ class Link:
     cleaner: Cleaner
     lane: Lane
     lost: Callable[[], None]
+    stale: Callable[[], None]
+    """The server says that its tools changed."""
 
     def ended(self) -> None:
         self.lane.shut()
@@ -110,7 +113,9 @@ async def _read(process: asyncio.subprocess.Process, incoming: Incoming, link: L
 
 async def delivered(message: Message, incoming: Incoming, link: Link) -> None:
     """Hand a message to whoever waits for it: a call of ours, or the protocol's library."""
-    if not await link.lane.took(message, link.cleaner):
+    if message.get("method") == _CHANGED:
+        link.stale()  # here, because a storm of these is dear to whoever reads each
+    elif not await link.lane.took(message, link.cleaner):
         await incoming.send(_checked(message, link.cleaner))
 
 

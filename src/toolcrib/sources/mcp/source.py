@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
 from mcp import Client, MCPError
@@ -21,8 +21,9 @@ from toolcrib.values.references import resolved
 from toolcrib.values.refusal import InvalidName, Reason, Refusal, RegistrationError
 from toolcrib.values.result import ToolReturn
 from toolcrib.values.tool import Arguments, Tool
+from toolcrib.values.turn import Turn
 
-Publish = Callable[[str, list[Tool]], Mapping[str, str]]
+Publish = Callable[[str, list[Tool]], Awaitable[Mapping[str, str]]]
 """Makes these the tools of a server; returns the ones that could not be registered, with reasons."""
 Note = Callable[[str, str, str], None]
 """Records what happened to a server: server, kind of event, words."""
@@ -50,7 +51,7 @@ class McpSource:
 
     async def ready(self) -> None:
         """Have every server connected that can be; what cannot is reported and tried again later."""
-        waiting = [keeper for keeper in self.keepers.values() if keeper.state is State.NEW]
+        waiting = [keeper for keeper in self.keepers.values() if keeper.is_untried]
         await asyncio.gather(*(self._reach(keeper) for keeper in waiting))
 
     def absence(self, name: str) -> str | None:
@@ -92,23 +93,25 @@ class McpSource:
         spawn = Spawn((entry.command, *entry.args), env, entry.cwd, log, self._descendants)
         return piped(spawn, link)
 
-    def _changed(self, entry: Entry, keeper: Keeper) -> None:
+    async def _changed(self, entry: Entry, keeper: Keeper, client: Client) -> None:
         """Publish what a server lists now; what cannot be a tool is set aside and said."""
         aside = dict(keeper.cleaner.set_aside)
         tools: dict[str, Tool] = {}
-        version = _version(keeper.client)
+        version = _version(client)
+        turn = Turn()
         for listed in keeper.listed:
+            await turn.pass_on()
             try:
                 made = self._tool(listed, entry, keeper, version)
                 if made.name in tools:
                     raise InvalidName(f"it has the same name as {tools[made.name].spec.metadata['raw_name']!r}")
-                if not self._hidden(entry, listed):
+                if made.fingerprint and not self._hidden(entry, listed):
                     tools[made.name] = made
             except (InvalidName, RegistrationError) as error:
                 aside[listed.name[:80]] = str(error)
-        for extra in extra_tools(entry, keeper, version):
+        for extra in extra_tools(entry, keeper, client, version):
             tools.setdefault(extra.name, extra)
-        aside.update(self._publish(entry.name, list(tools.values())))
+        aside.update(await self._publish(entry.name, list(tools.values())))
         self.set_aside[entry.name] = aside
 
     def _hidden(self, entry: Entry, listed: Listed) -> bool:
@@ -143,6 +146,6 @@ async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: 
 WAIT_SECONDS = 15.0
 
 
-def _version(client: Client | None) -> str:
-    info = client.server_info if client is not None else None
+def _version(client: Client) -> str:
+    info = client.server_info
     return f"{info.name} {info.version}" if info is not None else ""
