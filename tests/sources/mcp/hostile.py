@@ -14,6 +14,7 @@ from typing import Any
 HOW = sys.argv[1] if len(sys.argv) > 1 else ""
 NOTE = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 OBJECT = {"type": "object"}
+LISTED: list[object] = []
 TOOLS: list[dict[str, Any]] = [
     {"name": "echo", "description": "Say it again.", "inputSchema": {"type": "object", "properties": {"text": {}}}},
     {"name": "misbehave", "description": "Do what this server is here for.", "inputSchema": OBJECT},
@@ -34,6 +35,8 @@ def text(words: str) -> dict[str, Any]:
 
 
 def listed() -> list[dict[str, Any]]:
+    if HOW == "many":
+        return [{**TOOLS[0], "name": f"tool_{number}"} for number in range(10_000)]
     if HOW == "malformed":
         broken = [{"name": "no_schema"}, {"name": "list", "inputSchema": []}, {"inputSchema": OBJECT}, "tool", None]
         return [*TOOLS, *broken, {"name": "gëtt", "inputSchema": OBJECT}, {"name": "odd name!", "inputSchema": OBJECT}]
@@ -70,6 +73,11 @@ def misbehave(id: object) -> None:
         NOTE.touch()
         send({"method": "notifications/tools/list_changed"})
         answer(id, text("changed"))
+    elif HOW == "storm":
+        for _ in range(2_000):
+            send({"method": "notifications/tools/list_changed"})
+            time.sleep(0.001)
+        answer(id, text(str(len(LISTED))))
     elif HOW == "error":
         answer(id, {"content": [{"type": "text", "text": "the disk is full"}], "isError": True})
     elif HOW == "rubbish":
@@ -103,7 +111,9 @@ def main() -> None:
             capabilities = {"tools": {"listChanged": True}}
             answer(id, {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
         elif method == "tools/list":
-            answer(id, {"tools": listed()})
+            LISTED.append(id)
+            round = {"nextCursor": "again"} if HOW == "circle" else {}
+            answer(id, {"tools": listed(), **round})
         elif method == "tools/call" and message["params"]["name"] == "echo":
             answer(id, text(str(message["params"]["arguments"].get("text", ""))))
         elif method == "tools/call":

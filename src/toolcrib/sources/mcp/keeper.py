@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from enum import StrEnum
 from typing import Any, TypeVar, cast
 
@@ -33,10 +33,12 @@ from toolcrib.values.json import Json
 T = TypeVar("T")
 Transport = AbstractAsyncContextManager[tuple[Any, Any]]
 _FIRST_DELAY, _LAST_DELAY = 0.2, 30.0
+_REST_SECONDS, _MOMENT_SECONDS = 1.0, 2.5
 _STEADY_SECONDS = 10.0
 _PAGES = 100
 _HOPELESS = 2
 _DEBOUNCE_SECONDS, _LONGEST_DEBOUNCE_SECONDS = 0.1, 5.0
+_ENDED = ("Connection closed", "SSE stream ")  # servers use the same code for troubles of their own
 _OURSELVES = Implementation(name="toolcrib", version="1")
 
 
@@ -77,17 +79,20 @@ class Keeper:
         self._failures = 0
         self._settled = asyncio.Event()
         self._lost = asyncio.Event()
+        self._wanted = asyncio.Event()
         self._stale = asyncio.Event()
         self._link = Link(self.cleaner, Lane(), self.lost, self._stale.set)
 
     async def ready(self, timeout: float) -> Client:
         """The live connection; starts it at first need and waits for it no longer than `timeout`.
 
-        A server that was there a moment ago is waited for; one that failed again and again is not.
+        A server that was there a moment ago is waited for; one that failed again and again only for a moment.
         """
         if self._task is None and self.state is not State.CLOSED:
             self._task = asyncio.create_task(self._keep())
-        if (self.client is None or self._lost.is_set()) and self._failures < _HOPELESS:
+        if self.client is None or self._lost.is_set():
+            self._wanted.set()
+            timeout = timeout if self._failures < _HOPELESS else min(timeout, _MOMENT_SECONDS)
             try:
                 async with asyncio.timeout(timeout):
                     await self._next_attempt()
@@ -112,15 +117,15 @@ class Keeper:
         try:
             return await question(client)
         except ServerDown as error:
-            raise self._gone() from error
+            raise self._gone("") from error
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
-                raise self._gone() from error
+            if error.code == CONNECTION_CLOSED and error.message.startswith(_ENDED):
+                raise self._gone(error.message) from error
             raise
 
-    def _gone(self) -> ServerDown:
+    def _gone(self, words: str) -> ServerDown:
         self._lost.set()
-        return ServerDown(f"the MCP server {self.name!r} went away during the call")
+        return ServerDown(f"the MCP server {self.name!r} went away during the call" + (words and f" ({words})"))
 
     async def call(self, name: str, arguments: dict[str, Json], tell: Tell, timeout: float) -> Raw:
         """One tool call: over the lane where the connection has one, through the protocol's library elsewhere."""
@@ -168,8 +173,15 @@ class Keeper:
             self._note("mcp_server_down", self.why)
             self._settle()
             delay = _FIRST_DELAY if was_up and loop.time() - began > _STEADY_SECONDS else delay
-            await asyncio.sleep(delay)
+            await self._rest(delay)
             delay = min(delay * 2, _LAST_DELAY)
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait before the next attempt; when somebody wants the server meanwhile, not for long."""
+        self._wanted.clear()
+        await asyncio.sleep(min(seconds, _REST_SECONDS))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wanted.wait(), max(seconds - _REST_SECONDS, 0))
 
     async def _once(self) -> None:
         """One connection, from its making to its end."""
@@ -296,6 +308,8 @@ def reason_of(error: BaseException) -> str:
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
+    if isinstance(error, MCPError):
+        return error.message[:300]
     if isinstance(error, FileNotFoundError):
         return f"{error.filename or 'its command'} was not found"
     return f"{type(error).__name__}: {error}"[:300]

@@ -86,7 +86,7 @@ class McpSource:
         if entry.remote:
             from toolcrib.sources.mcp.web import reached
 
-            return reached(entry.url, resolved(entry.headers, self._environment, where), link.cleaner)
+            return reached(entry.url, resolved(entry.headers, self._environment, where), link)
         inherited = {key: self._environment[key] for key in _INHERITED if key in self._environment}
         env = inherited | resolved(entry.env, self._environment, where)
         log = partial(self._note, entry.name, "mcp_server_said")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -11,19 +11,21 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCRequest, JSONRPCResponse
+from mcp_types import INTERNAL_ERROR, JSONRPCRequest, JSONRPCResponse
 
 from toolcrib.sources.mcp.clean import Cleaner
-from toolcrib.sources.mcp.pipe import MESSAGE_LIMIT
+from toolcrib.sources.mcp.pipe import MESSAGE_LIMIT, Link
 
-_CONNECT_SECONDS, _READ_SECONDS = 10.0, 300.0
+_CONNECT_SECONDS, _READ_SECONDS, _NOTIFICATION_SECONDS = 10.0, 300.0, 5.0
+_SAID = 4_096
+SESSION = "mcp-session-id"
 
 
 @asynccontextmanager
-async def reached(url: str, headers: Mapping[str, str], cleaner: Cleaner) -> AsyncGenerator[tuple[Any, Any], None]:
+async def reached(url: str, headers: Mapping[str, str], link: Link) -> AsyncGenerator[tuple[Any, Any], None]:
     """The streams the protocol's client wants, over HTTP."""
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
-    transport = Bounded(httpx2.AsyncHTTPTransport())
+    transport, cleaner = Bounded(httpx2.AsyncHTTPTransport(), link.lost), link.cleaner
     async with (
         httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=transport, trust_env=False) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=MESSAGE_LIMIT) as (theirs, ours),
@@ -63,32 +65,89 @@ def _cleaned(message: SessionMessage | Exception, cleaner: Cleaner) -> SessionMe
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """A transport whose plain answers may not be larger than one message; streams are bounded event by event."""
+    """Makes every trouble with one request the trouble of that request.
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+    The protocol's library ends the whole connection for a request that fails below HTTP, and waits for the answer to a
+    notification before it sends anything else. Here such a failure becomes an answer that says what happened, a
+    notification waits for seconds only, and an answer is no larger than one message.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport, lost: Callable[[], None]) -> None:
         self._inner = inner
+        self._lost = lost
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._inner.handle_async_request(request)
-        if "text/event-stream" not in response.headers.get("content-type", ""):
-            response.stream = _BoundedStream(response.stream)
-        return response
+        if request.method != "POST":
+            return _bounded(await self._inner.handle_async_request(request))
+        asks = b'"id":' in request.content.replace(b" ", b"")
+        if not asks:
+            limits: dict[str, float] = request.extensions.get("timeout", {})
+            request.extensions["timeout"] = {**limits, "read": _NOTIFICATION_SECONDS}
+        try:
+            response = await self._inner.handle_async_request(request)
+        except httpx2.TransportError as error:
+            if isinstance(error, httpx2.ConnectError):
+                self._lost()
+            return _refused(request, _words(error)) if asks else httpx2.Response(202, request=request)
+        return await self._judged(request, response) if response.status_code >= 400 else _bounded(response)
+
+    async def _judged(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        """A refusal that says nothing in the protocol's own words gets words; one of a lost session is a lost link."""
+        response = _bounded(response)
+        try:
+            body = await response.aread()
+        except (httpx2.TransportError, httpx2.StreamError) as error:
+            return _refused(request, _words(error))
+        if SESSION in request.headers and (response.status_code == 404 or b"session" in body[:_SAID].lower()):
+            self._lost()
+            return _refused(request, "the server has forgotten the session; it is opened anew")
+        if response.status_code == 404 or b'"jsonrpc"' in body[:_SAID]:
+            return response
+        later = response.headers.get("retry-after", "")[:40]
+        wait = f"; it asks to wait ({later})" if later.isprintable() and later else ""
+        return _refused(request, f"the server answered {response.status_code} {response.reason_phrase}{wait}")
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
+def _bounded(response: httpx2.Response) -> httpx2.Response:
+    """Streams are bounded event by event elsewhere."""
+    if "text/event-stream" not in response.headers.get("content-type", ""):
+        response.stream = _BoundedStream(response.stream)
+    return response
+
+
+def _refused(request: httpx2.Request, words: str) -> httpx2.Response:
+    error = {"jsonrpc": "2.0", "id": 0, "error": {"code": INTERNAL_ERROR, "message": words}}
+    return httpx2.Response(502, json=error, request=request)
+
+
+def _words(error: Exception) -> str:
+    said = " ".join(str(error).split())[:200] or type(error).__name__
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return f"the server cannot be reached: {said}"
+    if isinstance(error, httpx2.TimeoutException):
+        return "the server did not answer in time"
+    return f"the connection broke during the request: {said}"
+
+
 class _BoundedStream(httpx2.AsyncByteStream):
+    """What goes wrong below is said in the one way that the protocol's library takes for one answer's trouble."""
+
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for chunk in self._inner:
-            size += len(chunk)
-            if size > MESSAGE_LIMIT:
-                raise httpx2.ReadError(f"the server sent more than {MESSAGE_LIMIT // 1024 // 1024} MiB")
-            yield chunk
+        try:
+            async for chunk in self._inner:
+                size += len(chunk)
+                if size > MESSAGE_LIMIT:
+                    raise httpx2.StreamError(f"the server sent more than {MESSAGE_LIMIT // 1024 // 1024} MiB")
+                yield chunk
+        except httpx2.TransportError as error:
+            raise httpx2.StreamError(_words(error)) from error
 
     async def aclose(self) -> None:
         await self._inner.aclose()
