@@ -6,9 +6,12 @@ tools; every command goes through `assemble`, the store or the configuration, as
 
 from __future__ import annotations
 
+import gc
+
 
 def main() -> int:
     """Run the program with this process's arguments; returns the exit code."""
+    gc.set_threshold(50_000)  # loading makes many objects that stay: looking through them again and again costs 7 %
     try:
         from toolcrib.cli.program import run
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., object])
 
 
+NOWHERE: Mapping[str, str] = {}
+
+
 class Form(StrEnum):
     """How results are printed."""
 
@@ -55,12 +58,20 @@ class Group(click.Group):
 
     command_class = Command
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: Any, places: Mapping[str, str] = NOWHERE, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.places = places
         self.params += _shared_options(hidden=True)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return [*self.commands, *self.places]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported when it is named if `places` (`module:attribute` by name) says where it is."""
+        if cmd_name not in self.places:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.places[cmd_name].partition(":")
+        return getattr(import_module(module), attribute)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -71,24 +82,14 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class LazyGroup(Group):
-    """A group whose commands are imported when they are named: `places` maps names to `module:attribute`."""
+class OpenGroup(Group):
+    """A group that shows the shared options itself."""
 
-    def __init__(self, *arguments: Any, places: Mapping[str, str], **options: Any) -> None:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.places = places
         for option in self.params:
             if isinstance(option, click.Option):
                 option.hidden = False
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.places)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.places:
-            return None
-        module, _, attribute = self.places[cmd_name].partition(":")
-        return getattr(import_module(module), attribute)
 
 
 def module_option(command: F) -> F:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import click
@@ -105,6 +104,8 @@ def forget(choices: Choices, name: str | None, agent: str) -> None:
 
     Without a tool, all of them. The journal keeps its events; `toolcrib sessions purge` erases those.
     """
+    import asyncio  # only this command of the group needs a loop
+
     gone = asyncio.run(_forget(choices, name, agent))
     if choices.form is Form.JSON:
         print_json({"forgotten": gone})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from toolcrib import __version__
-from toolcrib.cli.command import Choices, LazyGroup, examples
+from toolcrib.cli.command import Choices, OpenGroup, examples
 from toolcrib.cli.ending import Exit, complain
 from toolcrib.values.refusal import StoreError, ToolcribError
 
@@ -57,7 +57,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=OpenGroup,
     places=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples("toolcrib init", "toolcrib tools list", "toolcrib events --follow"),

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcrib.cli.command import Choices, Form, Group, examples, mode_option, module_option
-from toolcrib.cli.declaring import add_command, from_outside, validate
-from toolcrib.cli.discovery import cost, forget, search
 from toolcrib.cli.ending import NO_TOOLS, Exit, NotSo, hint
 from toolcrib.cli.output import print_fields, print_heading, print_json, print_table
 
@@ -23,7 +21,16 @@ if TYPE_CHECKING:
 ENTRY_SHAPE = "{name, title, description, effect, tags, category, type, exposure, verdict, rule, because, out}"
 
 
-@click.group(cls=Group)
+PLACES = {
+    "search": "toolcrib.cli.discovery:search",
+    "cost": "toolcrib.cli.discovery:cost",
+    "forget": "toolcrib.cli.discovery:forget",
+    "add-command": "toolcrib.cli.declaring:add_command",
+    "validate": "toolcrib.cli.declaring:validate",
+}
+
+
+@click.group(cls=Group, places=PLACES)
 def tools() -> None:
     """Look at tools, and call one by hand."""
 
@@ -143,16 +150,14 @@ def call(
     found = load_tools(modules)
     known = {tool.name: tool for tool in (*built_in(choices.load()), *found)}
     if name not in known:
+        from toolcrib.cli.declaring import from_outside
+
         known.update({tool.name: tool for tool in from_outside(choices)})
     if not known:
         raise NotSo(NO_TOOLS)
     schema = known[name].spec.input_schema if name in known else NOTHING
     asked = Asked(name, read_arguments(text, pairs, schema), session, approve, mode, agent)
     return call_tool(choices, found, asked)
-
-
-for _command in (search, cost, forget, add_command, validate):
-    tools.add_command(_command)
 
 
 def _catalogue(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> Catalogue:

@@ -197,6 +197,8 @@ class Policy:
 
     def decide(self, spec: ToolSpec, situation: Situation = HERE) -> Decision:
         """The part of a decision that does not depend on arguments: the strictest rule, else the shipped default."""
+        if not self.rules:
+            return default_decision(spec)
         return self.ruling(spec, situation).fixed
 
     def ruling(self, spec: ToolSpec, situation: Situation = HERE, effect: Effect | None = None) -> Ruling:
