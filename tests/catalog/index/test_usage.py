@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.catalog.index.catalog import CATALOG
 
-from toolcrib.catalog.index import ToolIndex, UsageMemory
+from toolcrib.catalog.index import Arithmetic, Entry, ToolIndex, UsageMemory
 
 INDEX = ToolIndex.build(CATALOG)
 
@@ -18,6 +18,30 @@ def test_a_query_like_one_that_worked_finds_that_tool() -> None:
     assert INDEX.search("teatime") == []
     assert first("teatime already?", memory) == "clock.now"
     assert INDEX.search("teatime", usage=memory)[0].why == "used for a similar request"
+
+
+def test_words_of_several_past_queries_together_find_the_tool() -> None:
+    twins = ToolIndex.build([Entry("alpha.report", "Make a report."), Entry("beta.report", "Make a report.")])
+    memory = UsageMemory()
+    for query in ("report on the harvest", "quarterly report for orchards", "how did the pears do"):
+        memory = memory.remember("beta.report", query)
+    assert twins.search("report")[0].name == "alpha.report"
+    assert twins.search("report on the pears of all orchards", usage=memory)[0].name == "beta.report"
+
+
+def test_a_memory_counts_the_same_in_either_arithmetic() -> None:
+    memory = UsageMemory().remember("clock.now", "is it teatime yet").remember("calc.add", "tally the teatime biscuits")
+    plain = ToolIndex.build(CATALOG, arithmetic=Arithmetic.PLAIN)
+    for query in ("teatime", "tally biscuits", "read the teatime file", "add numbers"):
+        assert plain.search(query, usage=memory) == INDEX.search(query, usage=memory)
+
+
+def test_a_memory_follows_a_catalog_that_changes() -> None:
+    memory = UsageMemory().remember("late.comer", "is it teatime yet")
+    grown = ToolIndex.build(CATALOG)
+    assert grown.search("teatime", usage=memory) == []
+    grown.add(Entry("late.comer", "Arrives after the others."))
+    assert grown.search("teatime", usage=memory)[0].name == "late.comer"
 
 
 def test_many_past_queries_never_lift_a_tool_over_an_exact_match() -> None:

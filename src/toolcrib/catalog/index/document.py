@@ -61,6 +61,10 @@ class Field:
     dilution: float
     typical: float
 
+    def share(self, length: float) -> float:
+        """What one word weighs in a text of that length."""
+        return self.weight / (1.0 - self.dilution + self.dilution * length / self.typical)
+
 
 NAME = Field("name", 4.0, 0.4, 3.0)
 GROUP = Field("group", 4.0, 0.3, 2.0)
@@ -102,11 +106,11 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
         zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)
     ):
         if terms:
-            share = part.weight / (1.0 - part.dilution + part.dilution * len(terms) / part.typical)
+            share = part.share(len(terms))
             for term in terms:
                 totals[term] = totals.get(term, 0.0) + share
             fields.extend(bytes([number]) * (len(totals) - len(fields)))
-    weights = {term: total / (total + SATURATION) for term, total in totals.items()}
+    weights = {term: saturated(total) for term, total in totals.items()}
     keys = Keys(key_of(spec.name), key_of(leaf), tuple(key_of(alias) for alias in aliases))
     kind = getattr(spec, "kind", Kind.TOOL)
     return Document(
@@ -117,6 +121,16 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
         tuple(dict.fromkeys(leaf_terms)),
         keys,
     )
+
+
+def saturated(mass: float) -> float:
+    """The weight, below 1, of a term that the fields together give this mass."""
+    return mass / (mass + SATURATION)
+
+
+def mass_of(weight: float) -> float:
+    """The mass behind a saturated weight."""
+    return SATURATION * weight / (1.0 - weight)
 
 
 def meaning_text(spec: Described) -> str:

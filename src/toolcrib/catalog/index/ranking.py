@@ -11,7 +11,7 @@ from toolcrib.catalog.index.postings import Postings
 from toolcrib.catalog.index.query import Query
 
 NAME_COVERAGE = 0.2
-USAGE_SHARE = 0.5
+USAGE_SHARE = 0.35
 MEANING_SHARE = 0.35
 LEAST_MEANING = 0.25
 REASONS = 6

@@ -10,7 +10,7 @@ from toolcrib.catalog.index import postings as plain
 from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
 from toolcrib.catalog.index.names import Keys, Names, Rank
 from toolcrib.catalog.index.postings import Candidate, Gain, Postings, cut
-from toolcrib.catalog.index.query import read_query, weigh_query
+from toolcrib.catalog.index.query import Query, read_query, weigh_query
 from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
@@ -106,11 +106,10 @@ class ToolIndex:
             read_query(query, self._analyzer), self._contents.postings, len(self), self._synonyms, self._words
         )
         called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
-        found = self._candidates(asked.concepts, limit, allowed, admits)
+        recalled = self._recall(usage)
+        found = self._candidates(self._gains(asked, recalled), limit, allowed, admits)
         lexical = self._lexical(found, asked.weights)
-        scores = Scores(
-            lexical, self._remembered(usage, asked.words.stress, admits), self._meant(query, lexical, admits)
-        )
+        scores = Scores(lexical, self._remembered(recalled, asked, admits), self._meant(query, lexical, admits))
         fused = fuse(scores, called)
         names = self._contents.names_by_slot
         order = sorted(fused, key=lambda slot: (-called.get(slot, Rank.WORDS), -fused[slot], names[slot]))
@@ -181,14 +180,13 @@ class ToolIndex:
         return admits
 
     def _candidates(
-        self, concepts: list[dict[str, float]], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
+        self, gains: list[Gain], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
     ) -> list[Candidate]:
         """The highest sums that are admitted, looking deeper while too few are."""
         within: list[int] | None = None
         if allowed is not None and not callable(allowed) and len(allowed) * 4 < len(self):
             within = sorted(self._slots[name] for name in set(allowed) if name in self._slots)
         wanted = depth = max(DEPTH, 2 * limit)
-        gains = self._contents.postings.gains(concepts)
         while True:
             found = self._best(gains, depth, len(self._contents.kinds), within)
             admitted = [candidate for candidate in found if admits(candidate.slot)]
@@ -209,17 +207,24 @@ class ToolIndex:
         highest = max(lifted.values(), default=1.0)
         return {slot: score / highest for slot, score in lifted.items()}
 
-    def _remembered(
-        self, usage: UsageMemory | None, words: dict[str, float], admits: Callable[[int], bool]
-    ) -> dict[int, float]:
+    def _recall(self, usage: UsageMemory | None) -> Recollection | None:
         if usage is None or not usage.past:
-            return {}
+            return None
         if self._recollection is None or self._recollection[0] is not usage:
-            fresh = Recollection(usage, self._analyzer, self._contents.postings, len(self))
+            fresh = Recollection(usage, self._analyzer, self._contents.postings, self._slots)
             self._recollection = (usage, fresh)
-        likeness = self._recollection[1].likeness(words, self._best)
-        slots = {self._slots[name]: score for name, score in likeness.items() if name in self._slots}
-        return {slot: score for slot, score in slots.items() if admits(slot)}
+        return self._recollection[1]
+
+    def _gains(self, asked: Query, recalled: Recollection | None) -> list[Gain]:
+        if recalled is None:
+            return self._contents.postings.gains(asked.concepts)
+        return recalled.gains(recalled.concepts(asked.words.stress, asked.concepts))
+
+    def _remembered(
+        self, recalled: Recollection | None, asked: Query, admits: Callable[[int], bool]
+    ) -> dict[int, float]:
+        likeness = recalled.likeness(asked.words.stress, self._best) if recalled else {}
+        return {slot: score for slot, score in likeness.items() if admits(slot)}
 
     def _meant(self, query: str, lexical: dict[int, float], admits: Callable[[int], bool]) -> dict[int, float]:
         if self._meaning is None or not query.strip():

@@ -4,12 +4,14 @@ A memory is a plain value, bounded and easy to erase. Where it comes from, and w
 """
 
 import math
+from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from types import MappingProxyType
 
-from toolcrib.catalog.index.postings import Candidate, Gain, Postings
+from toolcrib.catalog.index.document import Field, mass_of, saturated
+from toolcrib.catalog.index.postings import Candidate, Column, Gain, Postings
 from toolcrib.catalog.index.query import read_query
 from toolcrib.catalog.index.words import Analyzer
 
@@ -18,6 +20,7 @@ TOOL_LIMIT = 2_000
 QUERY_LENGTH = 400
 NEAREST = 3
 SHARPNESS = 1.6
+ASKED = Field("past queries", 0.5, 0.5, 20.0)
 
 Best = Callable[[list[Gain], int, int], list[Candidate]]
 
@@ -47,37 +50,89 @@ class UsageMemory:
 
 
 class Recollection:
-    """A memory made ready to be asked: which tools answered queries like this one?"""
+    """A memory made ready to be asked, in two ways: by the words of all past queries of a tool, and by single queries.
 
-    __slots__ = ("_owners", "_postings", "_rarity")
+    Slots are those of the catalog, so it holds only as long as the catalog stays as it is.
+    """
 
-    def __init__(self, memory: UsageMemory, analyzer: Analyzer, catalog: Postings, documents: int) -> None:
+    __slots__ = ("_catalog", "_columns", "_documents", "_masses", "_owners", "_postings", "_rarity")
+
+    def __init__(self, memory: UsageMemory, analyzer: Analyzer, catalog: Postings, slots: Mapping[str, int]) -> None:
         past = [
-            (name, read_query(query, analyzer).stress)
+            (slots[name], read_query(query, analyzer).stress)
             for name, queries in sorted(memory.past.items())
+            if name in slots
             for query in queries
         ]
-        self._owners = [name for name, _ in past]
+        self._catalog = catalog
+        self._documents = len(slots)
+        self._columns: dict[str, Column] = {}
+        self._masses = _masses(past)
+        self._owners = [slot for slot, _ in past]
         self._postings = Postings()
-        self._rarity = _rarities([words for _, words in past], catalog, documents)
-        for slot, (_, words) in enumerate(past):
+        self._rarity = _rarities([words for _, words in past], catalog, len(slots))
+        for number, (_, words) in enumerate(past):
             direction = self._direction(words)
-            self._postings.insert(slot, direction.items(), repeat(0, len(direction)))
+            self._postings.insert(number, direction.items(), repeat(0, len(direction)))
 
-    def likeness(self, words: dict[str, float], best: Best) -> dict[str, float]:
-        """Tool → how much the words resemble its past queries: the nearest three count."""
+    def concepts(self, words: Mapping[str, float], known: list[dict[str, float]]) -> list[dict[str, float]]:
+        """The known concepts, and one for each word that only past queries hold."""
+        said = {word for concept in known for word in concept}
+        fresh = {word: stress for word, stress in words.items() if word in self._masses and word not in said}
+        return known + [{word: stress * self._rarity_of(word)} for word, stress in fresh.items()]
+
+    def gains(self, concepts: list[dict[str, float]]) -> list[Gain]:
+        """As `Postings.gains`, where the past queries of a tool are one more field of its definition."""
+        return [[(self._column(term), weight) for term, weight in concept.items()] for concept in concepts]
+
+    def _column(self, term: str) -> Column:
+        """The catalog's postings of a term with what past queries add."""
+        masses = self._masses.get(term)
+        if masses is None:
+            return self._catalog.column(term)
+        if term not in self._columns:
+            known = self._catalog.column(term) if term in self._catalog else Column(array("q"), array("f"), array("B"))
+            totals = dict(zip(known.slots, map(mass_of, known.weights), strict=True))
+            for slot, mass in masses.items():
+                totals[slot] = totals.get(slot, 0.0) + mass
+            order = sorted(totals)
+            weights = array("f", [saturated(totals[slot]) for slot in order])
+            self._columns[term] = Column(array("q", order), weights, array("B", bytes(len(order))))
+        return self._columns[term]
+
+    def _rarity_of(self, word: str) -> float:
+        holding = len(self._column(word).slots)
+        return math.log(1.0 + (self._documents - holding + 0.5) / (holding + 0.5))
+
+    def likeness(self, words: dict[str, float], best: Best) -> dict[int, float]:
+        """Slot → how much the words resemble its past queries: the nearest three count."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
         found = best(self._postings.gains({word: weight} for word, weight in known.items()), 60, len(self._owners))
-        per_tool: dict[str, list[float]] = {}
+        per_tool: dict[int, list[float]] = {}
         for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
             per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score**SHARPNESS)
-        return {name: sum(scores[:NEAREST]) for name, scores in per_tool.items()}
+        return {slot: sum(scores[:NEAREST]) for slot, scores in per_tool.items()}
 
     def _direction(self, words: dict[str, float]) -> dict[str, float]:
         """Words weighed by rarity, scaled to length one."""
         weighed = {word: stress * self._rarity.get(word, self._rarity[""]) for word, stress in words.items()}
         length = math.sqrt(sum(weight * weight for weight in weighed.values())) or 1.0
         return {word: weight / length for word, weight in weighed.items()}
+
+
+def _masses(past: list[tuple[int, dict[str, float]]]) -> dict[str, dict[int, float]]:
+    """Term → slot → what the past queries of that tool add to the term's weight, diluted by how much they say."""
+    said: dict[int, dict[str, float]] = {}
+    for slot, words in past:
+        totals = said.setdefault(slot, {})
+        for word, stress in words.items():
+            totals[word] = totals.get(word, 0.0) + stress
+    masses: dict[str, dict[int, float]] = {}
+    for slot, totals in said.items():
+        share = ASKED.share(sum(totals.values()))
+        for word, total in totals.items():
+            masses.setdefault(word, {})[slot] = share * total
+    return masses
 
 
 def _rarities(past: list[dict[str, float]], catalog: Postings, documents: int) -> dict[str, float]:
