@@ -79,7 +79,14 @@ def bounds_of(settings: Config) -> Bounds:
         tools.stdout_limit_bytes,
         tools.stderr_limit_bytes,
         tools.schema_profile,
+        tuple(os.path.realpath(root) for root in _roots(settings)),
     )
+
+
+def _roots(settings: Config) -> Iterable[Path]:
+    """Where a command may have its folder: the project, further mounts, further write roots."""
+    mounts = [mount.path for mount in settings.workspace.mounts.values()]
+    return (settings.project or Path.cwd(), *mounts, *settings.tools.allowed_write_roots)
 
 
 def desk_of(hands: Hands) -> CommandDesk:

@@ -96,8 +96,8 @@ class Outside:
     hands: Hands
     shelf: Shelf
     aside: dict[str, str] = field(default_factory=dict[str, str])
-    broken: dict[str, str] = field(default_factory=dict[str, str])
-    """Why an agent of this id cannot have what its definition names."""
+    broken: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Why an agent of this id cannot have what its definition names, by file or package."""
     rules: tuple[Rule, ...] = ()
     watching: asyncio.Task[None] | None = None
 
@@ -147,7 +147,7 @@ class Outside:
         missing = {**offer.missing, **{name.removeprefix("custom."): why for name, why in refused.items()}}
         self.aside.pop(path, None)
         for agent, named in wanted.items():
-            self.broken.pop(agent, None)
+            self.broken.get(agent, {}).pop(path, None)
             if wrong := [missing[name] for name in named if name in missing]:
                 self._set_aside(path, "\n".join(wrong), {agent: named})
 
@@ -160,8 +160,8 @@ class Outside:
         """What is known of agents; one that names what cannot be used is an error that says so."""
 
         def terms(agent_id: str) -> AgentTerms:
-            if (why := self.broken.get(agent_id)) is not None:
-                raise ConfigError(f"the agent {agent_id} cannot have its tools: {why}")
+            if reasons := self.broken.get(agent_id):
+                raise ConfigError(f"the agent {agent_id} cannot have its tools: {chr(10).join(reasons.values())}")
             return known(agent_id)
 
         return terms
@@ -219,7 +219,7 @@ class Outside:
     def _set_aside(self, place: str, why: str, wanted: Mapping[str, tuple[str, ...]]) -> None:
         self.aside[place] = why
         for agent in wanted:
-            self.broken[agent] = why
+            self.broken.setdefault(agent, {})[place] = why
 
 
 def _approvals(definition: AgentDefinition, prefix: str, names: list[str], approval: Approval) -> list[Rule]:

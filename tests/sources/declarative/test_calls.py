@@ -124,11 +124,18 @@ async def test_it_runs_in_the_project_or_where_its_definition_says_and_nowhere_e
     place.python("user.here", ECHO % "os.getcwd()")
     place.python("user.below", ECHO % "os.getcwd()", working_dir="sub")
     place.declare("user.outside", command="pwd", permission="readonly", output="text", working_dir="/usr")
+    place.declare("user.whole", command="pwd", permission="readonly", output="text", working_dir=str(place.project))
     assert (await place.call("user.here")).data == str(place.project)
     assert (await place.call("user.below")).data == str(place.project / "sub")
-    place.asker.requests.clear()
-    assert (await place.call("user.outside")).text == "/usr\n"
-    assert "outside" in {mark for target in place.asker.requests[0].targets for mark in target.marks}
+    assert (await place.call("user.whole")).text == f"{place.project}\n"
+    assert (await place.call("user.outside")).reason == "tool_not_available"
+    async with place.open() as crib:
+        assert crib.outside is not None
+        assert [why.rpartition("working_dir: ")[2] for why in crib.outside.aside.values()] == [
+            "/usr lies outside the project; add it to workspace.mounts or tools.allowed_write_roots"
+        ]
+    wider = {"sandbox": "off", "allowed_write_roots": ["/usr"]}
+    assert (await place.call("user.outside", tools=wider)).text == "/usr\n"
 
 
 async def test_a_command_ends_at_its_time_limit_with_its_tree(place: Place) -> None:

@@ -245,6 +245,14 @@ async def test_one_broken_module_leaves_other_agents_alone(place: Place) -> None
         assert (await run.call("custom.fine")).text == "fine"
 
 
+async def test_an_agent_of_two_modules_has_neither_until_both_can_be_used(place: Place) -> None:
+    entries = "[{module: one.py, tools: [one]}, {module: two.py, tools: [two]}]"
+    (place.agents / "maker.yaml").write_text(f"toolsets:\n  custom: {entries}\n")
+    (place.agents / "one.py").write_text("def one( -> str:\n")
+    (place.agents / "two.py").write_text("def two() -> str:\n    return 'two'\n")
+    assert "one.py:1" in await place.problem()
+
+
 async def test_two_modules_cannot_have_one_name_for_two_tools(place: Place) -> None:
     place.define("bare")
     (place.agents / "other.yaml").write_text("toolsets:\n  custom: {module: other.py, tools: [bare]}\n")

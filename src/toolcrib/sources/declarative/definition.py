@@ -50,6 +50,8 @@ class Bounds:
     stdout_limit_bytes: int = 1 << 20
     stderr_limit_bytes: int = 256 * 1024
     profile: Profile = Profile.FULL
+    roots: tuple[str, ...] | None = None
+    """Folders, as real paths, that a whole path in `working_dir` must lie in; None = anywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +194,12 @@ class _Reading:
             )
         if os.path.isabs(folder) and not os.path.isdir(folder):
             raise ConfigError(f"working_dir: {folder} is not a folder")
+        roots, real = self.bounds.roots, os.path.realpath(folder)
+        if os.path.isabs(folder) and roots is not None and not any(_lies_in(real, root) for root in roots):
+            raise ConfigError(
+                f"working_dir: {folder} lies outside the project; "
+                "add it to workspace.mounts or tools.allowed_write_roots"
+            )
         return folder
 
     def _variables(self) -> tuple[str, ...]:
@@ -237,6 +245,10 @@ class _Reading:
         if not isinstance(value, str) or value not in kinds:
             raise ConfigError(f"{name} must be {' or '.join(kinds)}, not {value!r}")
         return kinds[value]
+
+
+def _lies_in(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def _parsed(text: str | bytes) -> JsonObject:
