@@ -200,11 +200,55 @@ async def test_a_script_that_fails_is_an_error_that_keeps_its_output(making: Mak
     assert result.metadata["exit_code"] == 3
 
 
-async def test_a_script_that_begins_with_a_dash_is_still_a_script(making: Making) -> None:
+async def test_a_script_sees_only_the_allowed_environment_and_ends_at_its_limit(
+    making: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_WORD", "something")
+    async with making.open(**{"tools.default_timeout_ms": 700}) as crib:
+        await made(crib, "look", script('echo "${A_WORD:-nothing}"'))
+        await made(crib, "linger", script("echo begun; sleep 60"))
+        async with crib.run() as run:
+            assert (await run.call("dynamic.look", {})).text == "nothing"
+            lingering = await run.call("dynamic.linger", {})
+    assert lingering.reason is Reason.TIMEOUT
+    assert "begun" in lingering.text
+
+
+DASHED = [
+    ("bash", "-x 2>/dev/null || echo fine"),
+    ("python3", "-1; print('fine')"),
+    ("node", "-1; console.log('fine')"),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), DASHED)
+async def test_a_script_that_begins_with_a_dash_is_still_a_script(making: Making, language: str, text: str) -> None:
     async with making.open() as crib:
-        await made(crib, "dash", script("-x 2>/dev/null || echo fine"))
+        await made(crib, "dash", script(text, language))
         async with crib.run() as run:
             assert (await run.call("dynamic.dash", {})).text == "fine"
+
+
+STARTS = [("bash", "bash --noprofile --norc -c --"), ("python3", "python3 -I -c"), ("node", "node --eval")]
+
+
+@pytest.mark.parametrize(("language", "command"), STARTS)
+async def test_a_rule_for_tool_and_command_lets_an_approved_script_run_unasked(
+    making: Making, language: str, command: str
+) -> None:
+    whole = f"{command} dynamic.double"
+    rule: Json = {"tool": "dynamic.double", "command": whole, "verdict": "allow", "because": "it was read"}
+    async with making.open() as crib:
+        await made(crib, "double", script(DOUBLE[language], language))
+    making.asked.clear()
+    async with making.open(**{"policy.rules": [rule]}) as crib:
+        async with crib.run() as run:
+            assert (await run.call("dynamic.double", {"x": "it"})).ok
+            assert making.asked == []
+            changed: Json = {"name": "double", "version": 1, "implementation": script("echo bad", language)}
+            assert (await run.call("tools.update", changed)).ok
+        async with crib.run() as run:
+            assert (await run.call("dynamic.double", {"x": "it"})).reason is Reason.TOOL_NOT_AVAILABLE
 
 
 async def test_steps_are_decided_one_by_one_and_values_stay_values(making: Making) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -168,14 +169,17 @@ class _Commands:
 
     services: CommandServices
 
-    def targets(self, argv: Sequence[str], shown: str) -> Sequence[Target]:
-        first, *places = argv_targets(self.services, {"argv": list(argv)})
-        return (replace(first, value=shown, scope=""), *places)
+    def targets(self, argv: Sequence[str], label: str) -> Sequence[Target]:
+        targets = argv_targets(self.services, {"argv": list(argv)})
+        declared, words = command_of(targets), (*argv[:-1], label)
+        command = replace(declared.commands[0], words=words)
+        places = (target for target in targets if target is not declared)
+        return (replace(declared, value=shlex.join(words), scope="", commands=(command,)), *places)
 
-    async def run(self, context: ToolContext, stdin: bytes, timeout: float) -> ToolReturn:
+    async def run(self, context: ToolContext, argv: Sequence[str], stdin: bytes, timeout: float) -> ToolReturn:
         limit = min(timeout, self.services.timeout)
         job = job_of(self.services, command_of(context.targets), limit, stdin)
-        return await run_job(self.services, context, job)
+        return await run_job(self.services, context, replace(job, argv=tuple(argv)))
 
 
 @dataclass(frozen=True, slots=True)

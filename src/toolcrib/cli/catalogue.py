@@ -23,7 +23,7 @@ from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook
 from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
-from toolcrib.values.spec import Exposure, ToolSpec
+from toolcrib.values.spec import Exposure, ToolSpec, ToolType
 from toolcrib.values.tool import Tool
 
 
@@ -100,7 +100,11 @@ def _looked_at(
         rates=Rates(config.limits.rate, config.limits.agent_rate, config.limits.session_rate),
     )  # fmt: skip
     screens = screens_of(wish, frozenset(), config.modes.plan_tools, board.screen(known.agent_id, wish.role))
-    return EffectiveSet.compile(registry, snapshot, screens, terms), {} if outside is None else outside.aside
+    effective = EffectiveSet.compile(registry, snapshot, screens, terms)
+    for name, tool in snapshot.items():
+        if tool.spec.tool_type is ToolType.DYNAMIC and (reason := tool.spec.metadata.get("withheld")) is not None:
+            effective.reconsider(name, str(reason))
+    return effective, {} if outside is None else outside.aside
 
 
 def _hooks(config: Config) -> tuple[Hook, ...]:

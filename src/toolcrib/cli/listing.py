@@ -58,13 +58,14 @@ def facts_of(toolsets: Iterable[tuple[str, Iterable[ToolSpec]]]) -> str:
 
 def entry_json(entry: Entry) -> dict[str, Json]:
     """A tool as `--json` prints it in a list."""
-    decision = entry.decision
+    decision, spec = entry.decision, entry.spec
     return {
         **_fact(entry.spec),
         "verdict": decision.verdict.name.lower(),
         "rule": decision.cite,
         "because": decision.because,
         "out": entry.out,
+        **({"version": spec.source.version, "creator": spec.metadata["creator"]} if "creator" in spec.metadata else {}),
     }
 
 

@@ -40,7 +40,7 @@ def tools() -> None:
     epilog=examples("toolcrib tools list", "toolcrib tools list -m tools.py --agent main --all"),
     json=f"An array by name: `{ENTRY_SHAPE}`; `verdict` is allow, ask or deny, `out` is why the tool is not there, "
     "or null. With `--surface` also `{family, aliases, plan, contract_fingerprint, registered_contract_fingerprint, "
-    "contract_status, contract_mismatch}`, as in `guard tools`.",
+    "contract_status, contract_mismatch}`, as in `guard tools`. Tools that agents made have `version` and `creator`.",
 )
 @module_option
 @click.option("--agent", metavar="NAME", help="What this agent's model sees, instead of what you can call.")
@@ -169,12 +169,17 @@ def _catalogue(choices: Choices, modules: tuple[str, ...], agent: str | None, mo
 
 
 def built_in(config: Config) -> list[Tool]:
-    """The tools of the toolsets that the configuration names."""
+    """The tools of the toolsets that the configuration names, and those that agents made with them."""
     if not config.toolsets and not config.tools_config:
         return []
     from toolcrib.assemble.hands import tools_to_show
 
-    return tools_to_show(config)
+    found = tools_to_show(config)
+    if "dynamic" in config.toolsets:
+        from toolcrib.cli.made import made_tools  # opens the store
+
+        found += made_tools(config)
+    return found
 
 
 def _find(found: list[Loaded], name: str) -> Loaded:
@@ -191,6 +196,8 @@ def _find(found: list[Loaded], name: str) -> Loaded:
 def _line(entry: Entry) -> tuple[str, str, str, str]:
     spec = entry.spec
     described = spec.description.strip().partition("\n")[0]
+    if (creator := spec.metadata.get("creator")) is not None:
+        described = f"{described} [version {spec.source.version} by {creator}]"
     verdict = entry.decision.verdict.name.lower()
     if entry.out is not None:
         verdict, described = "out", entry.out
@@ -215,6 +222,7 @@ def _print_entry(entry: Loaded) -> None:
             ("for", {"model": "models", "manual": "people", "both": "models and people"}[spec.exposure.value]),
             ("timeout", f"{spec.timeout:g} s" if spec.timeout else ""),
             ("source", " ".join(filter(None, (spec.source.kind, spec.source.name, spec.source.version)))),
+            ("creator", str(spec.metadata.get("creator", ""))),
             ("fingerprint", tool.fingerprint),
         ]
     )

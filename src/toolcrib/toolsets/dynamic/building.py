@@ -42,7 +42,7 @@ class _Work:
     def targets(self, arguments: Arguments) -> Sequence[Target]:
         definition, kind = self.definition, self.kind
         if isinstance(kind, Script):
-            return script_targets(kind, f"{definition.name}, version {definition.version}", self.services.commands)
+            return script_targets(kind, definition.name, self.services.commands)
         if isinstance(kind, Http):
             return (request_target(kind, definition.input_schema, arguments, self.services.reach.rules.schemes),)
         return tuple(Target(TargetKind.TOOL, name) for name in kind.uses)
@@ -51,7 +51,7 @@ class _Work:
         await self.check(context)
         kind, schema = self.kind, self.definition.input_schema
         if isinstance(kind, Script):
-            return await run_script(context, arguments, self.services.commands)
+            return await run_script(kind, context, arguments, self.services.commands)
         if isinstance(kind, Http):
             return await send_request(kind, context, arguments, self.services.reach)
         return await run_steps(kind, schema, context, arguments, self.check)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,16 +17,15 @@ from toolcrib.values.tool import Arguments
 SECONDS = 30.0
 
 
-def script_targets(script: Script, label: str, commands: Commands) -> Sequence[Target]:
-    """The interpreter with the whole script as a target; a person reads which script it is, not all of it."""
-    digest = hashlib.sha256(script.script.encode()).hexdigest()[:12]
-    shown = f"{script.language} (the script of {label}: {len(script.script):,} characters, sha256 {digest})"
-    return commands.targets(_argv(script), shown)
+def script_targets(script: Script, name: str, commands: Commands) -> Sequence[Target]:
+    """The interpreter with its script as a target. The script is what was approved under its tool's name, so that the
+    name stands for it: rules can say it, and a person can read it."""
+    return commands.targets(_argv(script), name)
 
 
-async def run_script(context: ToolContext, arguments: Arguments, commands: Commands) -> ToolReturn:
-    """Run the declared script; one that ends with anything but 0 failed."""
-    returned = await commands.run(context, canonical(dict(arguments)).encode(), SECONDS)
+async def run_script(script: Script, context: ToolContext, arguments: Arguments, commands: Commands) -> ToolReturn:
+    """Run the script; one that ends with anything but 0 failed."""
+    returned = await commands.run(context, _argv(script), canonical(dict(arguments)).encode(), SECONDS)
     code = returned.metadata.get("exit_code")
     if returned.error is not None or code == 0:
         return returned
@@ -41,4 +39,4 @@ def _argv(script: Script) -> tuple[str, ...]:
         return ("bash", "--noprofile", "--norc", "-c", "--", script.script)
     if script.language == "python3":
         return ("python3", "-I", "-c", script.script)
-    return ("node", f"--eval={script.script}")
+    return ("node", "--eval", f"\n{script.script}" if script.script.startswith("-") else script.script)

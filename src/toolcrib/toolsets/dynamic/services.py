@@ -17,12 +17,12 @@ from toolcrib.values.tool import Tool
 class Commands(Protocol):
     """Runs a program with its words for a call: in the sandbox, with the allowed environment, without a shell."""
 
-    def targets(self, argv: Sequence[str], shown: str) -> Sequence[Target]:
-        """What running these words would touch; `shown` stands for them where a person reads."""
+    def targets(self, argv: Sequence[str], label: str) -> Sequence[Target]:
+        """What running these words would touch; `label` stands for the last of them where rules and people look."""
         ...
 
-    async def run(self, context: ToolContext, stdin: bytes, timeout: float) -> ToolReturn:
-        """Run the command that the call declared."""
+    async def run(self, context: ToolContext, argv: Sequence[str], stdin: bytes, timeout: float) -> ToolReturn:
+        """Run these words with the program that the call declared."""
         ...
 
 

@@ -1,0 +1,55 @@
+"""Tools that agents made, at the command line: made by hand, listed with who made them, and out until approved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+GREET = json.dumps(
+    {
+        "name": "greet",
+        "description": "Greet whoever is there.",
+        "implementation": {"kind": "script", "language": "bash", "script": "echo hello"},
+    }
+)
+
+
+@pytest.fixture
+def home(folder: Path) -> Path:
+    path = folder.parent / "me" / ".toolcrib"
+    path.mkdir(mode=0o700)
+    rule = '[[policy.rules]]\ntool = "tools.create"\nverdict = "allow"\nbecause = "mine"\n'
+    (path / "config.toml").write_text(f'toolsets = ["code", "shell", "dynamic"]\n{rule}')
+    return path
+
+
+def test_a_tool_that_was_made_by_hand_is_shown_with_its_maker_and_waits(toolcrib: Command, home: Path) -> None:
+    assert json.loads(toolcrib("tools", "list", "--all", "--json").out)
+    made = toolcrib("tools", "call", "tools.create", "--args", GREET)
+    assert made.code == 0, made.err
+    assert "toolcrib guard approve-contract runtime dynamic.greet" in made.out
+
+    assert "dynamic.greet" not in toolcrib("tools", "list").out
+    entries = json.loads(toolcrib("tools", "list", "--all", "--json").out)
+    entry = next(each for each in entries if each["name"] == "dynamic.greet")
+    assert (entry["type"], entry["version"], entry["creator"]) == ("dynamic", "1", "main (main, local)")
+    assert "was not approved" in entry["out"]
+
+    shown = toolcrib("tools", "show", "dynamic.greet").out
+    assert "main (main, local)" in shown
+    assert "dynamic script 1" in shown
+
+    called = toolcrib("tools", "call", "dynamic.greet")
+    assert called.code == 1
+    assert "was not approved" in called.err
+
+
+def test_a_name_that_no_tool_can_have_is_told_at_the_command_line(toolcrib: Command, home: Path) -> None:
+    done = toolcrib("tools", "call", "tools.create", "--args", GREET.replace("greet", "gr eet", 1))
+    assert done.code == 1
+    assert "not a tool name" in done.err
