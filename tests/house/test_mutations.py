@@ -89,7 +89,7 @@ MUTATIONS = [
     Mutation(
         "the question to a person",
         "engine/gate.py",
-        "        async with self.turn:\n            return await self._ask(slot, invocation, decision, run)\n",
+        "        async with self.turn:\n            return await self._ask(slot, invocation, decision, flight, run)\n",
         "        return Permit(invocation, decision.cite)\n",
         "tests/invariants/test_i2_nothing_executes_without_a_permit.py",
     ),
