@@ -70,6 +70,7 @@ MEASUREMENTS = [  # peers whose calls grow with the catalog are measured with 10
     ours("imports", "imports"),
     ours("full", "full"),
     ours("concurrent", "concurrent"),
+    Measurement("guard", (sys.executable, str(HERE / "guard.py"))),
     *(theirs(peer, "call", 100) for peer in PEERS[1:]),
 ]
 
@@ -125,6 +126,8 @@ LINES = [
         10_000,
         at_least=True,
     ),
+    Line("contract check in each call, µs", ("guard",), lambda f: f["guard"]["check_us"], 0.5),
+    Line("10,000 contracts beside their baselines, ms", ("guard",), lambda f: f["guard"]["compare_ms"], 300),
     Line("10,000 concurrent calls, MiB resident", ("concurrent",), lambda f: f["concurrent"]["rss_mib"], 1024),
 ]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from toolcrib.values.spec import ToolSpec
+from toolcrib.values.spec import ToolSpec, ToolType
 
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[._-]+[A-Za-z0-9]+)+")
@@ -14,7 +14,7 @@ _LIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "_": No
 _SHORTEST_MASKED = 8
 _SAME_WORDS = 0.8
 _SHORT_WORD = 5
-_NONE: frozenset[str] = frozenset()
+_MOST = 4
 _STEERING = re.compile(
     r"\b(?:before|prior to|whenever|(?:each|every) time|instead of|rather than|after)\b"
     r"([^.\n]{0,60}(?:\.\w[^.\n]{0,60}){0,3})",
@@ -26,9 +26,10 @@ _STEERING = re.compile(
 class Neighbours:
     """An index of tools by how their names look and by what they are called in their own family."""
 
-    looks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    masks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    tails: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    looks: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    masks: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    tails: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    kin: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     specs: dict[str, ToolSpec] = field(default_factory=dict[str, ToolSpec])
     names: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -38,10 +39,11 @@ class Neighbours:
         for spec in specs:
             tail = tail_of(spec)
             index.specs[spec.name], index.names[spec.name.lower()] = spec, spec.name
-            index.looks.setdefault(look_of(tail), set()).add(spec.name)
-            index.tails.setdefault(tail.lower(), set()).add(spec.name)
+            index.kin.add((spec.family, tail.lower()))
+            _file(index.looks, look_of(tail), spec.name)
+            _file(index.tails, tail.lower(), spec.name)
             for mask in _masks(tail.lower()):
-                index.masks.setdefault(mask, set()).add(spec.name)
+                _file(index.masks, mask, spec.name)
         return index
 
     def look_alikes(self, spec: ToolSpec) -> Iterator[str]:
@@ -49,7 +51,7 @@ class Neighbours:
         tail = tail_of(spec)
         near = set(self.looks.get(look_of(tail), ()))
         for mask in _masks(tail.lower()):
-            near |= self.masks.get(mask, _NONE)
+            near.update(self.masks.get(mask, ()))
         for name in sorted(near):
             if self._is_foreign_to(spec, name) and _deceives(tail, tail_of(self.specs[name])):
                 yield f"its name looks like that of {name}"
@@ -60,9 +62,9 @@ class Neighbours:
         raw = str(spec.metadata.get("raw_name") or tail).replace("__", ".").lower()
         if "." in raw and (name := self.names.get(raw)) is not None and self._is_foreign_to(spec, name):
             yield f"it calls itself {name}, which is another tool"
-        for name in sorted(self.tails.get(tail, ())) if len(words_of(tail)) > 1 else ():
+        for name in self.tails.get(tail, ()) if len(words_of(tail)) > 1 else ():
             other = self.specs[name]
-            if self._is_foreign_to(spec, name) and is_listed(other) and _likeness(spec, other) >= _SAME_WORDS:
+            if self._is_foreign_to(spec, name) and _imitates(spec, other):
                 yield f"it has the name and the words of {name}"
 
     def steered_in(self, text: str, spec: ToolSpec) -> list[str]:
@@ -71,13 +73,20 @@ class Neighbours:
         for turn in _STEERING.finditer(text):
             for token in _TOKEN.findall(turn[1]):
                 plain = token.lower().replace("__", ".")
-                own = {self.names[plain]} if plain in self.names else self.tails.get(plain, _NONE)
-                if own and all(self._is_foreign_to(spec, name) for name in own):
-                    found[min(own)] = None
+                meant = [self.names[plain]] if plain in self.names else self.tails.get(plain, [])
+                if (spec.family, plain) not in self.kin and meant and self._is_foreign_to(spec, meant[0]):
+                    found[meant[0]] = None
         return list(found)
 
     def _is_foreign_to(self, spec: ToolSpec, name: str) -> bool:
         return name in self.specs and self.specs[name].family != spec.family
+
+
+def _file(index: dict[str, list[str]], key: str, name: str) -> None:
+    """Keep the first few: a hundred servers with the same names need not be compared with one another."""
+    held = index.setdefault(key, [])
+    if len(held) < _MOST:
+        held.append(name)
 
 
 def tail_of(spec: ToolSpec) -> str:
@@ -109,9 +118,10 @@ def _deceives(name: str, other: str) -> bool:
     return all(look_of(one) == look_of(two) or min(len(one), len(two)) > _SHORT_WORD for one, two in differing)
 
 
-def is_listed(spec: ToolSpec) -> bool:
-    """Whether a server lists this tool, so that its words are not ours."""
-    return spec.name.startswith("mcp.")
+def _imitates(spec: ToolSpec, other: ToolSpec) -> bool:
+    """Whether two servers' tools say the same; two copies of one server in two places do so honestly."""
+    same_program = bool(spec.source.version) and spec.source.version == other.source.version
+    return other.tool_type is ToolType.MCP and not same_program and _likeness(spec, other) >= _SAME_WORDS
 
 
 def _likeness(spec: ToolSpec, other: ToolSpec) -> float:
