@@ -81,6 +81,8 @@ class Keeper:
         self._lost = asyncio.Event()
         self._wanted = asyncio.Event()
         self._stale = asyncio.Event()
+        self._listing = False
+        self._relisted = asyncio.Event()
         self._link = Link(self.cleaner, Lane(), self.lost, self._stale.set)
 
     async def ready(self, timeout: float) -> Client:
@@ -122,6 +124,21 @@ class Keeper:
             if error.code == CONNECTION_CLOSED and error.message.startswith(_ENDED):
                 raise self._gone(error.message) from error
             raise
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether the server has said that its tools changed, and what they are now is not known yet."""
+        return self._listing or self._stale.is_set()
+
+    async def listed_anew(self, timeout: float) -> None:
+        """Wait until it is known what the server's tools are now, but no longer than this."""
+        try:
+            async with asyncio.timeout(timeout):
+                while self.is_changing and not self._lost.is_set():
+                    self._relisted.clear()
+                    await self._relisted.wait()
+        except TimeoutError:
+            return
 
     def _gone(self, words: str) -> ServerDown:
         self._lost.set()
@@ -229,10 +246,15 @@ class Keeper:
             lost.cancel()
 
     async def _list_again(self, client: Client) -> None:
+        self._listing = True
         self._stale.clear()
-        async with asyncio.timeout(self._connect_timeout):
-            await self._list(client)
-        await self._changed(self, client)
+        try:
+            async with asyncio.timeout(self._connect_timeout):
+                await self._list(client)
+            await self._changed(self, client)
+        finally:
+            self._listing = False
+            self._relisted.set()
 
     async def _listening(self, client: Client) -> asyncio.Task[None]:
         """Listen for changes before the tools are listed, so that no change falls between the two."""

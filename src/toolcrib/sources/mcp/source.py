@@ -119,15 +119,18 @@ class McpSource:
         return said is not None and said.hidden
 
     def _tool(self, listed: Listed, entry: Entry, keeper: Keeper, version: str) -> Tool:
-        handler = partial(_call, keeper, listed.name)
+        handler = partial(_call, keeper, listed)
         if not entry.remote:
             return Tool(spec_of(listed, entry, version), handler)
         target = (fixed_target(entry.url),)
         return Tool(spec_of(listed, entry, version), handler, targets=lambda _: target)
 
 
-async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: Arguments) -> ToolReturn:
+async def _call(keeper: Keeper, listed: Listed, context: ToolContext, arguments: Arguments) -> ToolReturn:
     """One call on the server; whatever it does wrong is this call's error and nobody else's."""
+    raw_name = listed.name
+    if keeper.is_changing:
+        await _require_unchanged(keeper, listed)
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         context.progress(message or "", progress / total if total else None)
@@ -143,7 +146,15 @@ async def _call(keeper: Keeper, raw_name: str, context: ToolContext, arguments: 
         raise Refusal(Reason.PROVIDER_ERROR, f"{raw_name}: {said}") from error
 
 
+async def _require_unchanged(keeper: Keeper, listed: Listed) -> None:
+    """Refuse a tool that its server has just changed, though the news of it have not come through yet."""
+    await keeper.listed_anew(CHANGE_SECONDS)
+    if listed not in keeper.listed:
+        raise Refusal(Reason.CONTRACT_DRIFT, f"{listed.name} changed a moment ago; it was not called")
+
+
 WAIT_SECONDS = 15.0
+CHANGE_SECONDS = 2.0
 
 
 def _version(client: Client) -> str:

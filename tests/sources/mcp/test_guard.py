@@ -1,0 +1,60 @@
+"""Servers under the guard: a rug pull is caught before the changed tool runs, and honest servers are not suspected."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from servers_at_hand import Open, hostile
+from test_real_servers import node, python
+
+from toolcrib.values.contract import Basis
+from toolcrib.values.identity import Principal, Standing, Surface
+from toolcrib.values.refusal import Reason
+
+pytestmark = pytest.mark.anyio
+PULLED = "id_rsa"
+
+
+async def test_a_rug_pull_between_two_calls_is_caught_and_the_new_text_never_shown(
+    crib_with: Open, tmp_path: Path
+) -> None:
+    server = hostile("rugpull", tmp_path / "pulled")
+    async with crib_with(bad=server) as crib:
+        async with crib.run(session="s") as run:
+            assert (await run.call("mcp.bad.echo", {"text": "one"})).text == "one"
+            assert (await run.call("mcp.bad.misbehave")).text == "changed"
+            result = await run.call("mcp.bad.echo", {"text": "two"})  # at once: the server has only just said so
+            assert result.reason is Reason.CONTRACT_DRIFT
+            assert PULLED not in json.dumps(run.advertise("openai")) + result.text
+        async with crib.run(session="s") as run:
+            assert "mcp.bad.echo" not in run.tools
+            assert PULLED not in json.dumps(run.advertise("openai")) + str(run.tools.out) + run.guidance
+            result = await run.call("mcp.bad.echo", {"text": "three"})
+            assert result.reason is Reason.CONTRACT_DRIFT
+            assert PULLED not in result.text
+            assert (await run.call("tools.search", {"query": "say it again echo"})).text.count(PULLED) == 0
+            assert (await run.call("mcp.bad.misbehave")).ok
+    async with crib_with(bad=server) as crib:
+        async with crib.run() as run:
+            assert "mcp.bad.echo" not in run.tools
+        assert {each.kind for each in crib.runtime.contracts.suspects["mcp.bad.echo"]} == {"exfiltration"}
+        alice = Principal("alice", Standing.OPERATOR)
+        await crib.runtime.contracts.approve(Surface.RUNTIME, ["mcp.bad.echo"], Basis.APPROVED, alice, "on purpose")
+        async with crib.run() as run:
+            assert (await run.call("mcp.bad.echo", {"text": "four"})).text == "four"
+
+
+async def test_nothing_that_the_real_servers_say_is_suspect(crib_with: Open, tmp_path: Path) -> None:
+    servers = {
+        "everything": node("everything", "stdio"),
+        "files": node("filesystem", str(tmp_path)),
+        "memory": node("memory"),
+        "time": python("time"),
+        "git": python("git"),
+        "fetch": python("fetch"),
+    }
+    async with crib_with(**servers) as crib, crib.run() as run:
+        assert len([name for name in run.tools if name.startswith("mcp.")]) > 40
+        assert crib.runtime.contracts.suspects == {}
