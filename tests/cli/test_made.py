@@ -23,7 +23,9 @@ GREET = json.dumps(
 def home(folder: Path) -> Path:
     path = folder.parent / "me" / ".toolcrib"
     path.mkdir(mode=0o700)
-    rule = '[[policy.rules]]\ntool = "tools.create"\nverdict = "allow"\nbecause = "mine"\n'
+    command = "bash --noprofile --norc -c -- dynamic.greet"
+    rule = f'[[policy.rules]]\ntool = "dynamic.greet"\ncommand = "{command}"\nverdict = "allow"\nbecause = "read"\n'
+    rule += '[[policy.rules]]\ntool = "tools.create"\nverdict = "allow"\nbecause = "mine"\n'
     (path / "config.toml").write_text(f'toolsets = ["code", "shell", "dynamic"]\n{rule}')
     return path
 
@@ -53,3 +55,12 @@ def test_a_name_that_no_tool_can_have_is_told_at_the_command_line(toolcrib: Comm
     done = toolcrib("tools", "call", "tools.create", "--args", GREET.replace("greet", "gr eet", 1))
     assert done.code == 1
     assert "not a tool name" in done.err
+
+
+def test_the_operator_approves_with_the_guard_and_then_it_runs(toolcrib: Command, home: Path) -> None:
+    assert toolcrib("tools", "call", "tools.create", "--args", GREET).code == 0
+    approved = toolcrib("guard", "approve-contract", "runtime", "dynamic.greet", "--approved-by", "ada")
+    assert approved.code == 0, approved.err
+    called = toolcrib("tools", "call", "dynamic.greet")
+    assert (called.code, called.out) == (0, "hello\n"), called.err
+    assert "dynamic.greet" in toolcrib("tools", "list").out

@@ -117,6 +117,8 @@ async def crib_of(choices: Choices, modules: tuple[str, ...]) -> AsyncGenerator[
     async with Toolcrib.open(home=choices.home, project=choices.project, tools=tools) as crib:
         if crib.servers is not None:
             await crib.servers.ready()
+        for prepare in crib.runtime.preparations:
+            await prepare()
         yield crib
 
 
