@@ -146,6 +146,23 @@ async def test_a_function_of_the_home_hears_a_copy(home: Home) -> None:
         assert (await run.call("look.up", {"text": "mine"})).text == "seen mine"
 
 
+async def test_a_function_of_the_home_is_the_one_that_stands_there_now(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "stands_there.py").write_text("def hook(occasion):\n    return {'decision': 'allow'}")
+    monkeypatch.syspath_prepend(elsewhere)
+    (home.root / "hooks").mkdir()
+    home.hooks({"type": "python", "function": "stands_there:hook"})
+    for reason in ("one", "two"):
+        (home.root / "hooks" / "stands_there.py").write_text(
+            f"def hook(occasion):\n    return {{'decision': 'deny', 'reason': '{reason}'}}"
+        )
+        async with home.run() as run:
+            assert (await run.call("look.up")).text.endswith(f": {reason}")
+
+
 async def test_no_hook_in_python_can_change_a_call_either() -> None:
     given: list[object] = []
 

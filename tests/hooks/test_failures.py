@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.hooks.conftest import Home
 
+from toolcrib import Refusal
+
 pytestmark = pytest.mark.anyio
 LIMIT_MS = 700
 """Enough for a program to start on a busy machine."""
@@ -147,9 +149,8 @@ async def test_a_server_that_is_not_there_denies(home: Home) -> None:
 @pytest.mark.parametrize("fault", FUNCTIONS)
 async def test_a_function_that_fails_denies_unless_it_is_lenient(home: Home, fault: str, lenient: bool) -> None:
     (home.root / "hooks").mkdir()
-    name = f"hook_{abs(hash(str(home.root)))}"
-    (home.root / "hooks" / f"{name}.py").write_text(FUNCTIONS[fault])
-    await check(home, {"type": "python", "function": f"{name}:hook"}, lenient)
+    (home.root / "hooks" / "failing.py").write_text(FUNCTIONS[fault])
+    await check(home, {"type": "python", "function": "failing:hook"}, lenient)
 
 
 BROKEN = {
@@ -169,7 +170,11 @@ async def test_a_file_that_is_broken_denies_all_that_it_could_have_governed(home
     async with home.run() as run:
         assert (await run.call("look.up", {"text": "before"})).ok
     home.write(BROKEN[fault] if isinstance(BROKEN[fault], str) else json.dumps(BROKEN[fault], indent=1))
-    with pytest.raises(Exception, match=r"hooks\.json failed"):
-        async with home.run():
-            pass
+    async with home.run() as run:
+        result = await run.call("look.up", {"text": "after"})
+        assert result.reason == "permission_denied"
+        assert f"the file is broken, so everything it could have refused is: {home.root}/hooks.json" in result.text
+        with pytest.raises(Refusal, match=r"hooks\.json"):
+            await run.user_message("go on")
     assert home.done == ["before"]
+    assert [told["hook"] for told in home.told("hook_denied")] == ["hooks.json", "hooks.json"]

@@ -15,7 +15,7 @@ from toolcrib.hooks.command import CommandWay
 from toolcrib.hooks.declared import BadAnswer, DeclaredHook, Way
 from toolcrib.hooks.function import FunctionWay
 from toolcrib.hooks.http import HttpWay
-from toolcrib.ports import HookEvent
+from toolcrib.ports import HookAnswer, HookEvent, HookVerdict
 from toolcrib.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from toolcrib.engine.runtime import Runtime
 
 CALLS = frozenset({HookEvent.PRE_TOOL_USE, HookEvent.POST_TOOL_USE})
-VETOES = (HookEvent.SESSION_START, HookEvent.USER_PROMPT_SUBMIT, HookEvent.PRE_TOOL_USE, HookEvent.SUBAGENT_START)
+VETOES = (HookEvent.USER_PROMPT_SUBMIT, HookEvent.PRE_TOOL_USE, HookEvent.SUBAGENT_START)
+"""Where something begins that a hook could have refused. A session may begin: without these, nothing happens in it."""
 
 
 def seat_hooks(
@@ -32,19 +33,19 @@ def seat_hooks(
 ) -> Callable[[], Coroutine[Any, Any, None]]:
     """Let the hooks of the home watch a runtime, after those that were given in Python; returns what ends them."""
     own = processes or ProcessRunner()
-    declared = home_hooks(settings, runtime, own)
+    declared = home_hooks(settings, runtime.redactor, own)
     runtime.hooks = (*runtime.hooks, *(hook for hook in declared if hook.event in CALLS))
     runtime.listeners = tuple(hook for hook in declared if hook.event not in CALLS)
     return own.close
 
 
-def home_hooks(settings: Config, runtime: Runtime, processes: ProcessRunner) -> tuple[DeclaredHook, ...]:
+def home_hooks(settings: Config, redactor: Redactor, processes: ProcessRunner) -> tuple[DeclaredHook, ...]:
     """The hooks of the home's hooks.json."""
     try:
         entries = read_hooks(settings.home.hooks)
     except InvalidConfig as error:
-        return broken_hooks(settings.home.hooks, error, runtime)
-    return hooks_of(entries, settings, runtime, processes)
+        return broken_hooks(settings.home.hooks, error, redactor)
+    return hooks_of(entries, settings, redactor, processes)
 
 
 def hooks_to_show(settings: Config) -> tuple[DeclaredHook, ...]:
@@ -70,10 +71,10 @@ def hooks_to_show(settings: Config) -> tuple[DeclaredHook, ...]:
 
 
 def hooks_of(
-    entries: Sequence[HookEntry], settings: Config, runtime: Runtime, processes: ProcessRunner
+    entries: Sequence[HookEntry], settings: Config, redactor: Redactor, processes: ProcessRunner
 ) -> tuple[DeclaredHook, ...]:
     """Entries as hooks: from the home, or from a project whose content was trusted."""
-    return tuple(declared_hook(entry, settings, runtime.redactor, processes) for entry in entries)
+    return tuple(declared_hook(entry, settings, redactor, processes) for entry in entries)
 
 
 def declared_hook(entry: HookEntry, settings: Config, redactor: Redactor, processes: ProcessRunner) -> DeclaredHook:
@@ -95,16 +96,14 @@ def _as_it_is(value: Json) -> Json:
     return value
 
 
-def broken_hooks(path: Path, error: InvalidConfig, runtime: Runtime) -> tuple[DeclaredHook, ...]:
-    """What stands in for a file that cannot be read: a hook on every occasion that fails, and so denies."""
-    problem = f"{error.problems[0]}; toolcrib doctor tells more"
+def broken_hooks(path: Path, error: InvalidConfig, redactor: Redactor) -> tuple[DeclaredHook, ...]:
+    """What stands in for a file that cannot be read: a hook that denies and says where the file is broken."""
+    because = f"the file is broken, so everything it could have refused is: {error.problems[0]}"
 
-    async def fail(occasion: JsonObject) -> NoReturn:
-        raise BadAnswer(problem)
+    async def deny(occasion: JsonObject) -> HookAnswer:
+        return HookAnswer(HookVerdict.DENY, because)
 
-    return tuple(
-        DeclaredHook(name=path.name, event=event, way=fail, redact=_redacting(runtime.redactor)) for event in VETOES
-    )
+    return tuple(DeclaredHook(name=path.name, event=event, way=deny, redact=_redacting(redactor)) for event in VETOES)
 
 
 def _way(entry: HookEntry, settings: Config, processes: ProcessRunner) -> Way:

@@ -1,13 +1,13 @@
-"""Hooks as Python functions, found by `module:function` among the installed packages or in the home's hooks folder."""
+"""Hooks as Python functions, found by `module:function` in the home's hooks folder or among the installed packages."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,20 +42,27 @@ class FunctionWay:
 
 
 def _module(name: str, folder: Path) -> ModuleType:
+    """The home's own file first: whatever else happens to lie on the search path must not stand in for it."""
+    file = folder / f"{name}.py"
+    if file.is_file():
+        return _own_module(file)
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.split(".", 1)[0] and error.name != name:
             raise
-    private = f"_toolcrib_hooks_{name}"
+    raise BadAnswer(f"there is no module {name}, neither installed nor as {file}")
+
+
+def _own_module(file: Path) -> ModuleType:
+    """Loaded once for each content of each home's file, so that no home runs the hook of another or of yesterday."""
+    source = file.read_bytes()
+    private = f"_toolcrib_hooks_{hashlib.sha256(bytes(file) + source).hexdigest()}"
     if (known := sys.modules.get(private)) is not None:
         return known
-    file = folder / f"{name}.py"
-    spec = spec_from_file_location(private, file) if file.is_file() else None
-    if spec is None or spec.loader is None:
-        raise BadAnswer(f"there is no module {name}, neither installed nor as {file}")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = ModuleType(private)
+    module.__file__ = str(file)
+    exec(compile(source, str(file), "exec"), module.__dict__)
     sys.modules[private] = module
     return module
 
