@@ -253,6 +253,7 @@ def test_writes_outside_of_all_roots_are_marked_and_allowed_roots_are_not(base: 
     allowed = target(workspace, f"{base}/more/x", Access.WRITE)
     beyond = target(workspace, f"{project}/sub/../../outside/x", Access.WRITE)
     assert (inside.marks, inside.scope) == (frozenset(), str(project))
+    assert target(workspace, "sub/x.txt", Access.WRITE).scope == f"{project}/sub"
     assert (allowed.marks, allowed.scope) == (frozenset(), f"{base}/more")
     assert (beyond.marks, beyond.scope, beyond.value) == ({"outside"}, f"{base}/outside", f"{base}/outside/x")
     assert target(workspace, f"{base}/outside/secret.txt", Access.READ).marks == frozenset()

@@ -260,16 +260,13 @@ class Workspace:
         return mount.host_path(parts)
 
     def _scope(self, spot: Spot, marks: frozenset[str]) -> str:
-        """What a session grant would cover: the root, a folder outside, one sensitive file; nothing protected."""
+        """What a session grant would cover: the folder, one sensitive file; nothing protected."""
         if "protected" in marks:
             return ""
         if marks - {"outside"}:
             return spot.host_path
-        if spot.mount is not HOST:
-            return spot.mount.root
-        host_path = spot.host_path
         is_folder = spot.identity is not None and spot.identity.kind is Kind.FOLDER
-        return self.boundary.root_of(host_path) or (host_path if is_folder else os.path.dirname(host_path))
+        return spot.host_path if is_folder else os.path.dirname(spot.host_path)
 
     def _is_mounted_inside_private(self, mount: Mount) -> bool:
         return mount is not HOST and self.boundary.is_private(mount.root)
