@@ -88,6 +88,9 @@ BYPASSED = [
     ("a protected path", DEFAULT_ASK, (path("protected"),), ASK),
     ("a command", DEFAULT_ASK, (command("make"),), ALLOW),
     ("toolcrib itself", DEFAULT_ASK, (command("toolcrib", "trust", "."),), ASK),
+    ("toolcrib behind a program", DEFAULT_ASK, (command("env", "X=1", "toolcrib", "trust", "."),), ASK),
+    ("toolcrib behind a shell", DEFAULT_ASK, (command("sh", "-c", "cd /; toolcrib trust ."),), ASK),
+    ("a shell", DEFAULT_ASK, (command("sh", "-c", "cd /; ls"),), ALLOW),
     ("a command that cannot be read", DEFAULT_ASK, (command("a", trouble="metacharacters"),), ASK),
     ("a denial", Decision(DENY, "rule", "project", "no"), (), DENY),
 ]

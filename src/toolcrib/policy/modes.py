@@ -113,8 +113,7 @@ def _always_asks(target: Target) -> bool:
         return True
     if target.kind is not TargetKind.COMMAND:
         return False
-    from toolcrib.policy.commands.command import NEVER, CommandTarget, names_of  # loaded already where commands are
+    from toolcrib.policy.commands.command import CommandTarget  # loaded already where commands are
+    from toolcrib.policy.commands.denied import runs_never
 
-    if not isinstance(target, CommandTarget) or target.trouble:
-        return True
-    return any(names_of(command) & NEVER for command in target.commands)
+    return not isinstance(target, CommandTarget) or bool(target.trouble) or runs_never(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from toolcrib.policy.commands.command import SHELLS, WRAPPERS, CommandTarget, names_of, program_name
+from toolcrib.policy.commands.command import NEVER, SHELLS, WRAPPERS, CommandTarget, names_of, program_name
 from toolcrib.policy.commands.rules import CommandRule
 from toolcrib.policy.commands.words import loose_words, read_line
 
@@ -18,6 +18,11 @@ def is_denied(target: CommandTarget, rule: CommandRule) -> bool:
     if any(_holds(command.words, names_of(command), rule.words, 0) for command in target.commands):
         return True
     return bool(target.trouble) and _occurs(loose_words(target.value), rule.words)
+
+
+def runs_never(target: CommandTarget) -> bool:
+    """Whether a command line runs, behind whatever wrappers and shells, a program that must ask every time."""
+    return any(_holds(command.words, names_of(command), (name,), 0) for command in target.commands for name in NEVER)
 
 
 def _holds(words: tuple[str, ...], names: frozenset[str], denied: tuple[str, ...], depth: int) -> bool:
