@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 ENDING = ".toml"
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _LAYERS = {Level.MANAGED: Layer.MANAGED, Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT}
-_MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def listed(folder: Path) -> list[Path]:
         return [folder] if folder.is_file() or folder.is_symlink() else []
     except OSError:
         return [folder]
-    return [folder / name for name in names[:_MANY]]
+    return [folder / name for name in names]
 
 
 def _exists(path: Path) -> bool:
