@@ -19,6 +19,7 @@ from toolcrib.config.policies import Policies, PolicyFile, read_policies
 from toolcrib.config.policy_tests import PolicyTest, read_policy_tests
 from toolcrib.config.problems import Problem
 from toolcrib.engine.effective import EffectiveSet
+from toolcrib.engine.envelope import opened
 from toolcrib.engine.explain import explain
 from toolcrib.policy.lint import Finding, lint
 from toolcrib.policy.suggest import Answered, Suggestion, suggest
@@ -26,6 +27,7 @@ from toolcrib.policy.trace import Trace
 from toolcrib.values.call import ToolCall
 from toolcrib.values.event import EventType
 from toolcrib.values.json import JsonObject
+from toolcrib.values.spec import NOTHING
 from toolcrib.values.tool import Tool
 
 
@@ -43,13 +45,13 @@ class Asked:
 def traced(choices: Choices, modules: tuple[str, ...], asked: Asked) -> Trace:
     """How the call would be decided."""
     config = choices.load()
-    tools = _tools(config, modules)
-    tool = next((each for each in tools if each.name == asked.name), None)
-    if tool is None:
-        raise NotSo(no_such_tool(asked.name, [each.name for each in tools]))
-    arguments = read_arguments(asked.text, asked.pairs, tool.spec.input_schema)
-    effective = effective_set(config, tools, asked.viewpoint)
-    return explain(effective, ToolCall(asked.name, arguments), asked.marks)
+    effective = effective_set(config, _tools(config, modules), asked.viewpoint)
+    known = effective.snapshot
+    schema = known[asked.name].spec.input_schema if asked.name in known else NOTHING
+    call = opened(ToolCall(asked.name, read_arguments(asked.text, asked.pairs, schema)))
+    if call.name not in known:
+        raise NotSo(no_such_tool(call.name, known))
+    return explain(effective, call, asked.marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,17 @@ def broken_files(choices: Choices) -> tuple[Problem, ...]:
     return read_policies(choices.load(), os.environ).problems
 
 
+def count_examples(choices: Choices) -> int:
+    """How many examples the rules in force hold; they were tried when the rules were read."""
+    policies = read_policies(choices.load(), os.environ)
+    return sum(len(rule.match) + len(rule.not_match) for rule in (*policies.rules, *policies.commands))
+
+
 def run_tests(choices: Choices, modules: tuple[str, ...]) -> list[Tested]:
     """Decide every call of the files of tests, each from its own viewpoint."""
     config = choices.load()
     tests = read_policy_tests(config, os.environ)
     tools = _tools(config, modules)
-    known = {tool.name for tool in tools}
     policies = read_policies(config, os.environ)
     sets: dict[Viewpoint, EffectiveSet] = {}
     results: list[Tested] = []
@@ -107,8 +114,9 @@ def run_tests(choices: Choices, modules: tuple[str, ...]) -> list[Tested]:
         viewpoint = Viewpoint(test.agent, test.mode, test.role)
         if viewpoint not in sets:
             sets[viewpoint] = effective_set(config, tools, viewpoint, policies)
-        call = ToolCall(test.tool, test.arguments)
-        results.append(Tested(test, explain(sets[viewpoint], call, test.run_marks) if test.tool in known else None))
+        effective, call = sets[viewpoint], opened(ToolCall(test.tool, test.arguments))
+        trace = explain(effective, call, test.run_marks) if call.name in effective.snapshot else None
+        results.append(Tested(test, trace))
     return results
 
 

@@ -72,31 +72,34 @@ def explain(
 
 @policy.command(
     epilog=examples("toolcrib policy test", "toolcrib policy test --project . --json"),
-    json="`{ok, passed, failed, results}`: each result `{place, tool, expected, got, rule, ok, because}`.",
+    json="`{ok, passed, failed, examples, results, broken}`: `examples` counts those of rules, each result is `{place, "
+    "tool, expected, got, rule, ok, because}`.",
 )
 @module_option
 @click.pass_obj
 def test(choices: Choices, modules: tuple[str, ...]) -> Exit:
     """Run the examples of all rules and the files of tests.
 
-    Tests are read from policy_tests/*.toml in the home and in the project's .toolcrib folder. Ends with exit code 1
-    when one fails.
+    A rule whose own examples do not hold breaks its file. Tests are read from policy_tests/*.toml in the home and in
+    the project's .toolcrib folder. Ends with exit code 1 when one fails.
     """
-    from toolcrib.cli.deciding import broken_files, run_tests
+    from toolcrib.cli.deciding import broken_files, count_examples, run_tests
 
     broken = broken_files(choices)
     results = [] if broken else run_tests(choices, modules)
+    examples = count_examples(choices)
     failed = [each for each in results if not each.ok]
     if choices.form is Form.JSON:
         told = [{**each.as_json()} for each in results]
         print_json({"ok": not (failed or broken), "passed": len(results) - len(failed), "failed": len(failed),
-                    "results": told, "broken": [str(problem) for problem in broken]})  # fmt: skip
+                    "examples": examples, "results": told, "broken": [str(problem) for problem in broken]})  # fmt: skip
     else:
         for problem in broken:
             click.echo(f"broken  {problem}")
         for each in failed:
             click.echo(f"failed  {each.place}: {each.told}")
-        click.echo(f"{counted(len(results) - len(failed), 'test')} passed, {len(failed) + len(broken)} failed.")
+        passed = f"{counted(examples, 'example')} and {counted(len(results) - len(failed), 'test')}"
+        click.echo(f"{passed} passed, {len(failed) + len(broken)} failed.")
     return Exit.NOT_SO if failed or broken else Exit.DONE
 
 

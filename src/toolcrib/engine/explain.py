@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from toolcrib.engine.effective import EffectiveSet, Slot
+from toolcrib.engine.envelope import opened
 from toolcrib.policy.grants import scope_text
 from toolcrib.policy.modes import Mode, unasked, under_mode
 from toolcrib.policy.names import compile_pattern
@@ -17,7 +18,8 @@ from toolcrib.values.target import Target
 
 
 def explain(tools: EffectiveSet, call: ToolCall, marks: Set[str]) -> Trace:
-    """The trace of one call. Nothing is asked, spent, run or recorded."""
+    """The trace of one call; of the call inside, for an envelope. Nothing is asked, spent, run or recorded."""
+    call = opened(call)
     situation = tools.terms.situation
     name = tools.canonical(call.name)
     who = f"agent {situation.agent}, role {situation.role}, mode {situation.mode}"
