@@ -164,6 +164,27 @@ MUTATIONS = [
         "tests/hooks/test_declared.py",
     ),
     Mutation(
+        "the baseline of a contract",
+        "engine/run.py",
+        "        if slot.drift is not None:\n",
+        "        if False:\n",
+        "tests/engine/test_guard.py",
+    ),
+    Mutation(
+        "the hiding of foreign tools that changed",
+        "engine/effective.py",
+        "        if post is not None and (reason := post.hides(tool)) is not None:",
+        "        if False:",
+        "tests/engine/test_guard.py",
+    ),
+    Mutation(
+        "the lock on a scope",
+        "engine/children.py",
+        "        await take_edge(parent, wish)\n",
+        "",
+        "tests/engine/test_guard.py",
+    ),
+    Mutation(
         "hooks",
         "engine/settle.py",
         "        if slot.before:\n            await watchers.before(slot, invocation, flight, run)\n",

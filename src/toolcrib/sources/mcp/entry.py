@@ -66,13 +66,22 @@ class Entry:
 def read_entries(text: str, file: str) -> tuple[Entry, ...]:
     """Every server of a file, or one error that says where it is wrong."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=_named_once)
     except ValueError as error:
         raise ConfigError(f"{file}: this is no JSON: {error}") from error
     servers = cast("JsonObject", document).get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(servers, dict):
         raise ConfigError(f'{file}: expected {{"mcpServers": {{"name": {{"command": …}}}}}}')
     return tuple(entry_of(name, value, file) for name, value in servers.items())
+
+
+def _named_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """An object whose keys are all different: of two servers with one name, neither silently wins."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
+        raise ValueError(f"{twice!r} is there twice; give each a name of its own")
+    return made
 
 
 def entry_of(name: str, value: Json, file: str) -> Entry:
