@@ -478,3 +478,16 @@ def test_deriving_never_imports_pydantic_by_itself() -> None:
 def test_decimals_are_numbers_or_exact_text() -> None:
     kinds: Any = schema_of(Decimal)["properties"]["value"]["anyOf"]
     assert [kind["type"] for kind in kinds] == ["number", "string"]
+
+
+Nested = int | list["Nested"]
+
+
+def test_a_type_that_names_itself_is_written_once() -> None:
+    def grow(tree: Nested) -> Nested:
+        return tree
+
+    spec = tool_of(grow).spec
+    assert spec.input_schema["properties"] == {"tree": {"$ref": "#/$defs/Type"}}
+    leaves = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/Type"}}]}
+    assert spec.input_schema["$defs"] == {"Type": leaves}

@@ -90,7 +90,7 @@ class Derivation:
         if origin is Annotated:
             return refined(self.shape(args[0]), read_metadata(cast("tuple[object, ...]", hint.__metadata__)))  # type: ignore[attr-defined]
         if origin is Union or origin is types.UnionType:
-            return self._union(args)
+            return self._named(hint, lambda: self._union(args)) if _is_hashable(hint) else self._union(args)
         if origin is Literal:
             return _choices([(_literal(value), value) for value in args])
         if origin in _LISTS:
@@ -275,6 +275,15 @@ def _enum_value(member: Enum) -> Json:
         f"{type(member).__name__}.{member.name} has a {type(value).__name__} as its value; "
         "give the members text or numbers, which a model can write"
     )
+
+
+def _is_hashable(hint: object) -> bool:
+    """Whether a type can be looked up; metadata inside it may forbid that."""
+    try:
+        hash(hint)
+    except TypeError:
+        return False
+    return True
 
 
 def _unsupported(hint: object) -> RegistrationError:
