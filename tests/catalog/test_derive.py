@@ -480,11 +480,11 @@ def test_decimals_are_numbers_or_exact_text() -> None:
     assert [kind["type"] for kind in kinds] == ["number", "string"]
 
 
-Nested = int | list["Nested"]
+Branches = int | list["Branches"]
 
 
 def test_a_type_that_names_itself_is_written_once() -> None:
-    def grow(tree: Nested) -> Nested:
+    def grow(tree: Branches) -> Branches:
         return tree
 
     spec = tool_of(grow).spec
