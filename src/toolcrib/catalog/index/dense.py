@@ -1,10 +1,14 @@
 """The same sums as `postings.best_candidates`, in numpy. Imported only where numpy is."""
 
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import count
 
 import numpy as np
 
-from toolcrib.catalog.index.postings import Candidate, Column, Gain
+from toolcrib.catalog.index.document import Document
+from toolcrib.catalog.index.postings import Candidate, Column, Gain, Packed, Postings
 
 Doubles = np.ndarray[tuple[int], np.dtype[np.double]]
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -25,6 +29,23 @@ def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | No
     return [Candidate(slot, score) for slot, score in zip(found.tolist(), sums[found].tolist(), strict=True)]
 
 
+def pack_columns(documents: Iterable[Document]) -> Postings:
+    """The postings of these documents, posted under 0, 1, 2 …: all terms sorted at once."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    terms, weights, fields, lengths = array("i"), array("f"), array("B"), array("q")
+    for document in documents:
+        terms.extend(map(numbers.__getitem__, document.weights))
+        weights.extend(document.weights.values())
+        fields.frombytes(document.fields)
+        lengths.append(len(document.weights))
+    ids = np.frombuffer(terms, dtype=np.intc)
+    order = np.argsort(ids, kind="stable")
+    slots = np.repeat(np.arange(len(lengths)), np.frombuffer(lengths, dtype=np.int64))[order]
+    ends = array("i", np.cumsum(np.bincount(ids, minlength=len(numbers))).tolist())
+    packed = (slots, np.frombuffer(weights, dtype=np.single)[order], np.frombuffer(fields, dtype=np.uint8)[order])
+    return Postings(numbers, Packed(ends, *(memoryview(part.tobytes()) for part in packed)))
+
+
 def _add(gain: Gain, sums: Doubles) -> None:
     """Add what each document gains: float64, in the order of plain Python, so that the sums agree to the last bit."""
     if len(gain) == 1:
@@ -32,7 +53,10 @@ def _add(gain: Gain, sums: Doubles) -> None:
         sums[slots] += shares
         return
     most = np.zeros(len(sums))
-    for column, weight in gain:
+    first, *others = gain
+    slots, shares = _shares(*first)
+    most[slots] = shares
+    for column, weight in others:
         slots, shares = _shares(column, weight)
         most[slots] = np.maximum(most[slots], shares)
     sums += most

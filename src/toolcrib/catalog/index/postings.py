@@ -27,11 +27,12 @@ Gain = list[tuple[Column, float]]
 class Postings:
     """The inverted index proper. Columns of a loaded snapshot are unpacked when they are first asked for."""
 
-    __slots__ = ("_columns", "_packed")
+    __slots__ = ("_columns", "_packed", "_rarities")
 
     def __init__(self, terms: Iterable[str] = (), packed: "Packed | None" = None) -> None:
         self._columns: dict[str, Column | int] = dict(zip(terms, count()))
         self._packed = packed
+        self._rarities: dict[tuple[str, int], float] = {}
 
     def __contains__(self, term: object) -> bool:
         return term in self._columns
@@ -50,6 +51,7 @@ class Postings:
     def insert(self, slot: int, weights: Iterable[tuple[str, float]], fields: Iterable[int]) -> None:
         """Post a document's terms, given with weight and field in the same order."""
         columns = self._columns
+        self._rarities.clear()
         for (term, weight), field in zip(weights, fields, strict=True):
             column = columns.get(term)
             if column is None:
@@ -68,6 +70,7 @@ class Postings:
 
     def delete(self, slot: int) -> None:
         """Take a document out, and with it the terms that no other document holds."""
+        self._rarities.clear()
         for term in list(self._columns):
             slots, weights, places = self.column(term)
             at = bisect_left(slots, slot)
@@ -78,14 +81,11 @@ class Postings:
 
     def rarity(self, term: str, documents: int) -> float:
         """Inverse document frequency: near zero for a word that stands everywhere."""
-        holding = len(self.column(term).slots)
-        return math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
-
-    def field_of(self, term: str, slot: int) -> int | None:
-        """The number of the first field in which a document holds a term."""
-        column = self.column(term)
-        at = bisect_left(column.slots, slot)
-        return column.fields[at] if at < len(column.slots) and column.slots[at] == slot else None
+        rarity = self._rarities.get((term, documents))
+        if rarity is None:
+            holding = len(self.column(term).slots)
+            rarity = self._rarities[term, documents] = math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
+        return rarity
 
     def gains(self, concepts: Iterable[Mapping[str, float]]) -> list[Gain]:
         return [[(self.column(term), weight) for term, weight in concept.items()] for concept in concepts]

@@ -1,5 +1,7 @@
 """How the parts of a score become one order, and how a hit is explained."""
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -8,7 +10,7 @@ from typing import NamedTuple, Protocol
 from toolcrib.catalog.index.document import FIELDS, Kind
 from toolcrib.catalog.index.names import Rank
 from toolcrib.catalog.index.postings import Postings
-from toolcrib.catalog.index.query import Query
+from toolcrib.catalog.index.query import Query, Reason
 
 NAME_COVERAGE = 0.2
 USAGE_SHARE = 0.35
@@ -46,6 +48,14 @@ class Scores(NamedTuple):
     meaning: dict[int, float]
 
 
+class Place(NamedTuple):
+    """The slots that hold a term, the first field in each, and why the term was looked for."""
+
+    slots: "array[int]"
+    fields: "array[int]"
+    reason: Reason
+
+
 def fuse(scores: Scores, called: Mapping[int, Rank]) -> dict[int, float]:
     """One score below 1 per slot: a convex sum of what is there."""
     base = scores.lexical
@@ -73,23 +83,28 @@ def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callabl
     return 1.0 + NAME_COVERAGE * held / total if total else 1.0
 
 
-def explain(slot: int, rank: Rank, query: Query, scores: Scores, postings: Postings) -> str:
+def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> str:
     """Why a slot was found, in a few words."""
     reasons = [RANK_REASONS[rank]] if rank else []
     by_field: dict[str, list[str]] = {}
     explained: set[str] = set()
-    for term in islice(query.weights, EXPLAINED):
-        number = postings.field_of(term, slot)
-        reason = query.reasons[term]
-        if number is not None and reason.spelt not in explained:
+    for slots, fields, reason in places:
+        at = bisect_left(slots, slot)
+        if at < len(slots) and slots[at] == slot and reason.spelt not in explained:
             explained.add(reason.spelt)
-            by_field.setdefault(FIELDS[number].label, []).append(str(reason))
+            by_field.setdefault(FIELDS[fields[at]].label, []).append(str(reason))
     reasons += [f"{label}: {', '.join(terms[:REASONS])}" for label, terms in by_field.items()]
     if slot in scores.usage:
         reasons.append("used for a similar request")
     if slot in scores.meaning and not by_field:
         reasons.append("similar meaning")
     return "; ".join(reasons)
+
+
+def places_of(query: Query, postings: Postings) -> list[Place]:
+    """Where the heaviest terms of a query stand."""
+    columns = [(postings.column(term), query.reasons[term]) for term in islice(query.weights, EXPLAINED)]
+    return [Place(column.slots, column.fields, reason) for column, reason in columns]
 
 
 def _convex(base: dict[int, float], other: dict[int, float], share: float) -> dict[int, float]:

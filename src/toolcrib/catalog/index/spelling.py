@@ -5,7 +5,7 @@ two edits away. Two known words written as one are taken apart.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Set
 from heapq import nsmallest
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -32,13 +32,13 @@ class Spelling:
             for gram in _grams(word):
                 self._grams.setdefault(gram, []).append(word)
 
-    def near(self, word: str, known: Collection[str]) -> list[tuple[str, float]]:
+    def near(self, word: str, known: Set[str]) -> list[tuple[str, float]]:
         """Words meant by `word`, nearest first, with a likeness in 0..1; empty when nothing is near."""
         if len(word) < LEAST_LENGTH:
             return []
         if parts := _taken_apart(word, known):
             return [(part, SPLIT) for part in parts]
-        if one_away := sorted({other for other in _edits(word) if other in known}):
+        if one_away := sorted(known & _edits(word)):
             return [(other, NEAR) for other in one_away[:NEAR_LIMIT]]
         return [(other, FARTHER) for other in self._two_away(word, known)[:NEAR_LIMIT]] if len(word) >= LONG else []
 
@@ -73,17 +73,14 @@ def edit_distance(one: str, other: str, limit: int) -> int:
     return min(last[-1], limit + 1)
 
 
-def _edits(word: str) -> Iterator[str]:
+def _edits(word: str) -> set[str]:
     """Every string one edit away."""
-    for at in range(len(word) + 1):
-        start, end = word[:at], word[at:]
-        if len(end) > 1:
-            yield start + end[1] + end[0] + end[2:]
-        if end:
-            yield start + end[1:]
-        for letter in LETTERS:
-            yield start + letter + end[1:]
-            yield start + letter + end
+    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    edits = {start + letter + end for start, end in parts for letter in LETTERS}
+    edits.update([start + letter + end[1:] for start, end in parts for letter in LETTERS])
+    edits.update([start + end[1:] for start, end in parts if end])
+    edits.update([start + end[1] + end[0] + end[2:] for start, end in parts if len(end) > 1])
+    return edits
 
 
 def _taken_apart(word: str, known: Collection[str]) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from toolcrib.catalog.index.document import Described, Document, Kind, meaning_t
 from toolcrib.catalog.index.names import Keys, Names, Rank
 from toolcrib.catalog.index.postings import Candidate, Gain, Postings, cut
 from toolcrib.catalog.index.query import Query, read_query, weigh_query
-from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage
+from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage, places_of
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import read_synonyms
@@ -62,8 +62,12 @@ class ToolIndex:
         by_name = {spec.name: spec for spec in specs}
         if meaning is not None:
             meaning.put({name: meaning_text(spec) for name, spec in by_name.items()})
-        for name in sorted(by_name):
-            index._insert(read_document(by_name[name], index._analyzer))
+        documents = (read_document(by_name[name], index._analyzer) for name in sorted(by_name))
+        if index._dense is not None:
+            index._contents.postings = index._dense.pack_columns(map(index._enter, documents))
+        else:
+            for document in documents:
+                index._insert(document)
         return index
 
     def __len__(self) -> int:
@@ -113,11 +117,12 @@ class ToolIndex:
         fused = fuse(scores, called)
         names = self._contents.names_by_slot
         order = sorted(fused, key=lambda slot: (-called.get(slot, Rank.WORDS), -fused[slot], names[slot]))
+        places = places_of(asked, self._contents.postings)
         return [
             Hit(
                 names[slot],
                 called.get(slot, Rank.WORDS) + fused[slot],
-                explain(slot, called.get(slot, Rank.WORDS), asked, scores, self._contents.postings),
+                explain(slot, called.get(slot, Rank.WORDS), places, scores),
                 Kind(self._contents.kinds[slot]),
             )
             for slot in order[: max(0, limit)]
@@ -140,6 +145,17 @@ class ToolIndex:
         return index
 
     def _insert(self, document: Document) -> None:
+        postings = self._contents.postings
+        self._enter(document)
+        if self._spelling is not None:
+            for term in document.weights:
+                if term not in postings:
+                    self._spelling.add(term)
+        postings.insert(self._slots[document.name], document.weights.items(), document.fields)
+        self._recollection = None
+
+    def _enter(self, document: Document) -> Document:
+        """Give a document its slot and names; its terms are still to be posted."""
         contents = self._contents
         slot = heappop(self._free) if self._free else contents.grow()
         contents.names_by_slot[slot] = document.name
@@ -147,13 +163,8 @@ class ToolIndex:
         contents.name_terms[slot] = " ".join(document.name_terms)
         contents.keys[slot] = " ".join((document.keys.full, document.keys.last, *document.keys.aliases))
         contents.names.insert(slot, document.keys)
-        if self._spelling is not None:
-            for term in document.weights:
-                if term not in contents.postings:
-                    self._spelling.add(term)
-        contents.postings.insert(slot, document.weights.items(), document.fields)
         self._slots[document.name] = slot
-        self._recollection = None
+        return document
 
     def _delete(self, name: str) -> None:
         contents = self._contents
