@@ -36,6 +36,7 @@ from toolcrib.policy.loop import LoopLimits
 from toolcrib.policy.roles import role_of
 from toolcrib.policy.rules import Policy
 from toolcrib.ports import Clock, Executor, Hook, Ids, Question, Store
+from toolcrib.stores.owners import owner_name
 from toolcrib.values.event import Event
 from toolcrib.values.identity import Principal, Role, Surface
 from toolcrib.values.json import Json
@@ -389,11 +390,6 @@ def make_private(folder: Path) -> None:
         raise ConfigError(
             f"the home folder {folder} cannot be made: {error.strerror}; choose another with --home"
         ) from error
-
-
-def owner_name() -> str:
-    """Who holds a lease, in words an operator can find: host, process, and a part that no other process has."""
-    return f"{os.uname().nodename}:{os.getpid()}:{os.urandom(4).hex()}"
 
 
 def _path(given: str | Path | None) -> Path | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from toolcrib.ports import Fenced, SessionBusy
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import CLAIMED, RELEASED, Sealed, seal
+from toolcrib.stores.owners import is_gone
 from toolcrib.stores.sqlite.ledger import Ledger
 from toolcrib.values.event import Draft
 from toolcrib.values.identity import Ownership
@@ -27,7 +28,7 @@ def claiming(
             execute(sql.ADD_SESSION, (session_id, agent_id, project, owner, now + ttl, now))
         else:
             before, epoch = row[0], int(row[1]) + 1
-            if before is not None and row[2] > now:
+            if before is not None and row[2] > now and not is_gone(before):
                 raise SessionBusy(
                     f"session {session_id} is owned by {before} for another {row[2] - now:.0f} s; wait, or use another"
                 )
