@@ -42,7 +42,7 @@ def with_schema(schema: JsonObject) -> ToolSpec:
         with_schema({**SCHEMA, "properties": {"b": {"minimum": 1, "type": "integer"}, "a": {"enum": ["y", "x"]}}}),
         replace(SPEC, metadata={"raw": 1}),
         replace(SPEC, tags=frozenset({"notes", "readonly"})),
-        replace(SPEC, help="more words", aliases=("look",)),
+        replace(SPEC, aliases=("look",)),
     ],
 )
 def test_order_and_what_only_people_see_are_cosmetic(spec: ToolSpec) -> None:
@@ -60,6 +60,7 @@ def test_order_and_what_only_people_see_are_cosmetic(spec: ToolSpec) -> None:
         replace(SPEC, category="Memory"),
         replace(SPEC, source=Source("python", "notes", "2")),
         replace(SPEC, annotations={"readOnlyHint": True}),
+        replace(SPEC, help="more words"),
         replace(SPEC, output_schema=None),
         replace(SPEC, read_form={"type": "object"}),
         with_schema({**SCHEMA, "required": ["a"]}),
