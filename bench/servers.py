@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from kernel import NoSink
 from toolcrib import Parts, Toolcrib
 from toolcrib.assemble.servers import Log, Shelf
-from toolcrib.executors.tree import descendants
+from toolcrib.executors.tree import family
 from toolcrib.sources.mcp.entry import Entry, Override
 from toolcrib.sources.mcp.lane import Wire
 from toolcrib.sources.mcp.pipe import Link, decoded, delivered
@@ -225,8 +225,8 @@ async def crib_of(stubs: dict[str, Stub]) -> AsyncGenerator[Toolcrib]:
     entries = [Entry(name, command="stub", network=False, tools=read) for name in stubs]
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as home:
         async with Toolcrib.open(home=home, config={"toolsets": []}, parts=Parts(store=NoSink())) as crib:
-            shelf, log = Shelf(crib.runtime.registry), Log(crib.runtime.store)
-            crib.servers = source = Near(entries, {}, shelf.publish_gently, log.note, descendants)
+            shelf, log = Shelf(crib.runtime.registry), Log(crib.runtime.store, crib.runtime.redactor)
+            crib.servers = source = Near(entries, {}, shelf.publish_gently, log.note, family)
             source.stubs = stubs
             try:
                 yield crib

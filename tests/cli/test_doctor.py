@@ -117,3 +117,13 @@ def test_an_attempt_that_got_out_is_wrong(toolcrib: Command, monkeypatch: pytest
     assert done.code == 1
     assert "GOT OUT  read the hashes  it was read" in done.out
     assert "landlock: 1 of 2 attempts got out." in done.out
+
+
+def test_each_server_that_cannot_be_started_is_wrong(toolcrib: Command, home: Path) -> None:
+    toolcrib("init")
+    servers = {"gone": {"command": "no-such-program"}, "off": {"command": "x", "disabled": True}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    assert "no-such-program was not found" in findings(toolcrib, "wrong")["mcp gone"][0]
+    assert "mcp off" in findings(toolcrib, "note")
+    (home / "mcp.json").write_text("{")
+    assert "this is no JSON" in findings(toolcrib, "wrong")["mcp"][0]

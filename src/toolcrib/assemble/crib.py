@@ -375,11 +375,13 @@ def open_store(settings: Config, clock: Clock) -> Store:
 
 
 def open_redactor(settings: Config) -> Redactor:
-    """Redaction with the operator's own secret values and patterns."""
+    """Redaction with the operator's own secret values and patterns, and with what MCP servers are given."""
+    from toolcrib.assemble.servers import server_secrets
     from toolcrib.engine.redact import Redactor  # as above
 
-    named = (os.environ.get(name, "") for name in settings.redaction.values_from_env)
-    return Redactor([value for value in named if value], settings.redaction.extra_patterns)
+    named = [os.environ.get(name, "") for name in settings.redaction.values_from_env]
+    values = [*filter(None, named), *server_secrets(settings)]
+    return Redactor(values, settings.redaction.extra_patterns)
 
 
 def make_private(folder: Path) -> None:

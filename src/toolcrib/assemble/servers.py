@@ -1,4 +1,4 @@
-"""The MCP servers of a crib: read from the home's `mcp.json`, published into the registry, recorded in the journal."""
+"""The MCP servers of a crib: found in its files, published into the registry, recorded in the journal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.registry import Registry
-from toolcrib.executors.tree import descendants
+from toolcrib.executors.tree import family
 from toolcrib.ports import Journal, Unit
 from toolcrib.values.event import Draft, Level
 from toolcrib.values.refusal import ConfigError, ToolcribError
@@ -17,6 +17,7 @@ from toolcrib.values.turn import Turn
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
+    from toolcrib.engine.redact import Redactor
     from toolcrib.engine.runtime import Runtime
     from toolcrib.sources.mcp.source import McpSource
 
@@ -84,35 +85,51 @@ class Log:
     """What servers do and say, on record; what they say is bounded, because a server may say it for ever."""
 
     journal: Journal
+    redactor: Redactor
     said: dict[str, int] = field(default_factory=dict[str, int])
 
     def note(self, server: str, kind: str, words: str) -> None:
         count = self.said[server] = self.said.get(server, 0) + 1
         if count > _SAID_LIMIT:
             return
-        text = "it says too much to record the rest" if count == _SAID_LIMIT else words
-        level = Level.WARNING if kind in ("mcp_server_down", "tool_set_aside") else Level.INFO
+        text = "it says too much to record the rest" if count == _SAID_LIMIT else self.redactor.text(words)[0]
+        level = Level.WARNING if kind in ("mcp_server_down", "tool_set_aside", "waiting") else Level.INFO
         name = kind if kind.startswith("mcp_server_") else f"mcp_server_{kind}"
         self.journal.queue(Unit((Draft(name, SESSION, level=level, payload={"server": server, "text": text}),)))
 
 
 def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
-    """The servers of the home, none of them started yet; None when there are none."""
-    file = settings.home.root / "mcp.json"
-    if not file.is_file():
+    """The servers of the home and of a trusted project, none of them started yet; None when there are none."""
+    if not has_files(settings):
         return None
-    from toolcrib.sources.mcp.entry import read_entries
+    from toolcrib.assemble.server_files import PROJECT_FILE, find_servers
 
-    entries = read_entries(file.read_text(encoding="utf-8"), str(file))
-    if not any(not entry.disabled for entry in entries):
+    found = find_servers(settings)
+    log = Log(runtime.store, runtime.redactor)
+    if found.waiting:
+        log.note(PROJECT_FILE, "waiting", found.waiting)
+    if not any(not entry.disabled for entry in found.entries):
         return None
     try:
         from toolcrib.sources.mcp.source import McpSource
     except ImportError as error:
-        raise ConfigError(
-            f"{file} names MCP servers; install what speaks to them: pip install 'toolcrib[mcp]'"
-        ) from error
-    shelf, log = Shelf(runtime.registry), Log(runtime.store)
-    source = McpSource(entries, os.environ, shelf.publish_gently, log.note, descendants)
+        raise ConfigError("there are MCP servers; install what speaks to them: pip install 'toolcrib[mcp]'") from error
+    source = McpSource(found.entries, os.environ, Shelf(runtime.registry).publish_gently, log.note, family)
     runtime.registry.absence = source.absence
     return source
+
+
+def has_files(settings: Config) -> bool:
+    """Whether any file names servers; most cribs have none, and need not load what reads them."""
+    return (settings.home.root / "mcp.json").is_file() or (
+        settings.project is not None and (settings.project / ".mcp.json").is_file()
+    )
+
+
+def server_secrets(settings: Config) -> list[str]:
+    """The values that servers are given by reference."""
+    if not has_files(settings):
+        return []
+    from toolcrib.assemble.server_files import find_servers, secret_values
+
+    return secret_values(find_servers(settings).entries, os.environ)

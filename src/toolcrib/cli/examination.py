@@ -67,6 +67,7 @@ def examine(choices: Choices) -> list[Finding]:
         _configuration(config),
         *_rules(config),
         *_hooks(config),
+        *_servers(config),
         *_commands(config),
         *_database(config.home),
         *_artifacts(config),
@@ -154,6 +155,16 @@ def _hooks(config: Config) -> Iterator[Finding]:
             yield Finding("hooks", State.WRONG, str(problem), fix if last else "")
         return
     yield Finding("hooks", State.OK, f"{path}, {counted(len(entries), 'hook')}")
+
+
+def _servers(config: Config) -> Iterator[Finding]:
+    """Each MCP server: whether it could be started or reached as it is written down. None is."""
+    from toolcrib.assemble.servers import has_files
+
+    if has_files(config):
+        from toolcrib.cli.server_examination import examine_servers  # most homes name none
+
+        yield from examine_servers(config)
 
 
 def _database(home: Home) -> Iterator[Finding]:

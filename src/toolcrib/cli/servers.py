@@ -31,7 +31,7 @@ def servers() -> None:
 )
 @click.pass_obj
 def list_servers(choices: Choices) -> None:
-    """List the servers of mcp.json, without starting any."""
+    """List the servers of the home and of a trusted project, without starting any."""
     entries = _entries(choices)
     if choices.form is Form.JSON:
         print_json([_json(entry) for entry in entries])
@@ -138,10 +138,12 @@ def test(choices: Choices, names: tuple[str, ...]) -> None:
 
 
 def _entries(choices: Choices) -> tuple[Entry, ...]:
-    from toolcrib.sources.mcp.entry import read_entries
+    from toolcrib.assemble.server_files import find_servers
 
-    file = _file(choices)
-    return read_entries(file.read_text(encoding="utf-8"), str(file)) if file.is_file() else ()
+    found = find_servers(choices.load())
+    if found.waiting:
+        hint(f"servers of the project wait: {found.waiting}")
+    return found.entries
 
 
 def _file(choices: Choices) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.assemble.servers import Shelf
 from toolcrib.catalog.registry import Registry
-from toolcrib.executors.tree import descendants
+from toolcrib.executors.tree import family
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State
 from toolcrib.sources.mcp.source import McpSource
@@ -57,7 +57,7 @@ async def try_servers(entries: list[Entry]) -> list[Tried]:
 async def _try(entry: Entry) -> Tried:
     shelf = Shelf(Registry())
     began = time.monotonic()
-    source = McpSource([entry], os.environ, shelf.publish_gently, _say_nothing, descendants)
+    source = McpSource([entry], os.environ, shelf.publish_gently, _say_nothing, family)
     keeper = source.keepers.get(entry.name)
     if keeper is None:
         return Tried(entry.name, True, "off", "", 0.0, (), {})

@@ -24,6 +24,15 @@ def descendants(pid: int | str = "self") -> list[int]:
     return found
 
 
+def family(pid: int, mark: str) -> list[int]:
+    """Every descendant, and every process that still carries this mark in its environment, whoever its parent is now.
+
+    A process that turned itself into a daemon is nobody's descendant any more; what it was started with it still has.
+    """
+    sought = mark.encode()
+    return list({*descendants(pid), *(each for each in _processes() if sought in _environment(each))} - {os.getpid()})
+
+
 def left_behind(pids: list[int], sandbox: str) -> list[int]:
     """Those that the command had not waited for, without those that had ended by themselves.
 
@@ -65,6 +74,18 @@ def kill_namespace(deadline: float) -> None:
             return
         time.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def _processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as opened:
+            return opened.read()
+    except OSError:
+        return b""  # it ended meanwhile, or is somebody else's
 
 
 def _children(pid: int | str) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from toolcrib.values.refusal import ConfigError
 
@@ -20,3 +20,8 @@ def resolved(values: Mapping[str, str], environment: Mapping[str, str], where: s
         return environment.get(name, default)
 
     return {key: _REFERENCE.sub(fill, value) for key, value in values.items()}
+
+
+def referred(texts: Iterable[str]) -> set[str]:
+    """The names of all variables that texts refer to."""
+    return {match[1] for text in texts for match in _REFERENCE.finditer(text)}

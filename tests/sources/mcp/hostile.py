@@ -78,6 +78,9 @@ def misbehave(id: object) -> None:
             send({"method": "notifications/tools/list_changed"})
             time.sleep(0.001)
         answer(id, text(str(len(LISTED))))
+    elif HOW == "tell":
+        print("my token is " + os.environ["TOKEN"], file=sys.stderr, flush=True)
+        answer(id, {"content": [], "structuredContent": {"said": f"the token {os.environ['TOKEN']}, of course"}})
     elif HOW == "error":
         answer(id, {"content": [{"type": "text", "text": "the disk is full"}], "isError": True})
     elif HOW == "rubbish":
@@ -94,9 +97,24 @@ def survive() -> None:
         NOTE.write_text(f"{os.getpid()} {child.pid}")
 
 
+def daemonise() -> None:
+    """Have a grandchild that is nobody's descendant any more."""
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if (pid := os.fork()) and NOTE is not None:
+        NOTE.write_text(str(pid))
+    elif not pid:
+        os.execvp("sleep", ["sleep", "600"])
+    os._exit(0)
+
+
 def main() -> None:
     if HOW == "survive":
         survive()
+    if HOW == "daemon":
+        daemonise()
     for line in sys.stdin:
         message = json.loads(line)
         id, method = message.get("id"), message.get("method")

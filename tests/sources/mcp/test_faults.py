@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from pathlib import Path
@@ -107,6 +108,16 @@ async def test_nothing_of_a_server_survives_the_crib(crib_with: Open, tmp_path: 
     assert not any(_runs(pid) for pid in pids)
 
 
+async def test_a_daemon_that_a_server_left_behind_ends_too(crib_with: Open, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    async with crib_with(bad=hostile("daemon", note)) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.echo", {"text": "x"})).ok
+        pid = int(note.read_text())
+        assert _runs(pid)
+        assert psutil.Process(pid).ppid() != os.getpid()
+    assert not _runs(pid)
+
+
 def _runs(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
@@ -156,3 +167,22 @@ async def test_secrets_come_from_the_environment_and_only_those_that_are_named(
     words = " ".join(said)
     assert "TOKEN" in words
     assert "A_SECRET" not in words.replace("${A_SECRET}", "")
+
+
+async def test_a_secret_that_a_server_was_given_is_in_nothing_that_it_says(
+    crib_with: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ITS_TOKEN", "correct horse battery staple")
+    async with crib_with(bad=hostile("tell", env={"TOKEN": "${ITS_TOKEN}"})) as crib:
+        async with crib.run() as run:
+            result = await run.call("mcp.bad.misbehave")
+        assert "of course" in result.text
+        words = [str(event.payload) async for event in crib.events(follow_on=False)]
+    assert any("my token is" in each for each in words)
+    assert not any("battery staple" in each for each in [result.text, str(result.data), *words])
+
+
+async def test_what_is_no_secret_is_not_taken_out(crib_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ITS_FOLDER", "/srv/data")
+    async with crib_with(bad=hostile(env={"FOLDER": "${ITS_FOLDER}"})) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.echo", {"text": "in /srv/data"})).text == "in /srv/data"

@@ -26,7 +26,7 @@ _HEAD = 4_096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
 _CHANGED = "notifications/tools/list_changed"
 _LINE_LIMIT = 2_000
-_GRACE = 1.0
+_GRACE, _ROUNDS = 1.0, 3
 
 Incoming = MemoryObjectSendStream["SessionMessage | Exception"]
 Message = dict[str, Any]
@@ -55,7 +55,8 @@ class Spawn:
     env: Mapping[str, str]
     cwd: str | None
     log: Callable[[str], None]
-    descendants: Callable[[int], list[int]]
+    family: Callable[[int], list[int]]
+    """Everything that came of a process, daemons included."""
 
 
 @asynccontextmanager
@@ -87,7 +88,7 @@ async def piped(spawn: Spawn, link: Link) -> AsyncGenerator[tuple[Any, Any], Non
         with anyio.CancelScope(shield=True):
             writing.close()
             link.ended()
-            await _stop(process, spawn.descendants)
+            await _stop(process, spawn.family)
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
@@ -210,23 +211,25 @@ def _too_long(head: bytes) -> Message:
     return {"jsonrpc": "2.0", "id": orjson.loads(found[1]), "error": error}
 
 
-async def _stop(process: asyncio.subprocess.Process, descendants: Callable[[int], list[int]]) -> None:
+async def _stop(process: asyncio.subprocess.Process, family: Callable[[int], list[int]]) -> None:
     """Close its input, wait a moment, then end it and everything it started, in whatever group or session."""
     if process.stdin is not None:
         with suppress(ConnectionError, OSError):
             process.stdin.close()
-    family = descendants(process.pid)
     with suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), _GRACE)
+    kin = family(process.pid)
     for sign in (signal.SIGTERM, signal.SIGKILL):
         if process.returncode is None:
-            family += descendants(process.pid)
             _signal(os.killpg, process.pid, sign)
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), _GRACE)
     _signal(os.killpg, process.pid, signal.SIGKILL)
-    for pid in family:
-        _signal(os.kill, pid, signal.SIGKILL)
+    for _ in range(_ROUNDS):  # one that forks while it is looked for is found the next time
+        for pid in kin:
+            _signal(os.kill, pid, signal.SIGKILL)
+        if not (kin := family(process.pid)):
+            break
     transport = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()  # a survivor may hold the pipes open, and nobody reads them any more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
@@ -27,6 +28,7 @@ Publish = Callable[[str, list[Tool]], Awaitable[Mapping[str, str]]]
 """Makes these the tools of a server; returns the ones that could not be registered, with reasons."""
 Note = Callable[[str, str, str], None]
 """Records what happened to a server: server, kind of event, words."""
+_MARK = "TOOLCRIB_SERVER"
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL")
 
 
@@ -39,14 +41,14 @@ class McpSource:
         environment: Mapping[str, str],
         publish: Publish,
         note: Note,
-        descendants: Callable[[int], list[int]],
+        family: Callable[[int, str], list[int]],
     ) -> None:
         self.entries = {entry.name: entry for entry in entries if not entry.disabled}
         self.set_aside: dict[str, dict[str, str]] = {name: {} for name in self.entries}
         self._environment = environment
         self._publish = publish
         self._note = note
-        self._descendants = descendants
+        self._family = family
         self.keepers = {name: self._keeper(entry) for name, entry in self.entries.items()}
 
     async def ready(self) -> None:
@@ -90,8 +92,12 @@ class McpSource:
         inherited = {key: self._environment[key] for key in _INHERITED if key in self._environment}
         env = inherited | resolved(entry.env, self._environment, where)
         log = partial(self._note, entry.name, "mcp_server_said")
-        spawn = Spawn((entry.command, *entry.args), env, entry.cwd, log, self._descendants)
+        mark = os.urandom(16).hex()
+        spawn = Spawn((entry.command, *entry.args), env | {_MARK: mark}, entry.cwd, log, partial(self._of, mark))
         return piped(spawn, link)
+
+    def _of(self, mark: str, pid: int) -> list[int]:
+        return self._family(pid, f"{_MARK}={mark}")
 
     async def _changed(self, entry: Entry, keeper: Keeper, client: Client) -> None:
         """Publish what a server lists now; what cannot be a tool is set aside and said."""
