@@ -40,13 +40,15 @@ test: system servers check  ## check, then every test that is not marked slow
 test-all: system servers check  ## check, then every test, the slow suites included
 	$(BIN)/python -m pytest
 
-bench: setup peers  ## measure against raw calls and the peers, interleaved; then files, commands, rules, dialects and MCP servers
+bench: setup servers peers  ## measure against raw calls and the peers, interleaved; then files, commands, rules, dialects and MCP servers
 	@$(BIN)/python bench/run.py; missed=$$?; \
 	for part in open window search; do $(BIN)/python bench/files.py $$part; done; \
 	for part in spawn output; do $(BIN)/python bench/commands.py $$part; done; \
 	$(BIN)/python bench/policy.py || missed=1; \
 	$(BIN)/python bench/dialects/measure.py || missed=1; \
 	$(BIN)/python bench/servers.py || missed=1; \
+	$(BIN)/python bench/server_faults.py || missed=1; \
+	$(BIN)/python -m bench.schemas || missed=1; \
 	if [ -d .bench/search/lists ]; then $(BIN)/python -m bench.search; \
 	else echo "tool search: make bench-search fetches its data first"; fi; \
 	exit $$missed

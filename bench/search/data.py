@@ -83,7 +83,7 @@ def _bfcl_set(name: str, files: tuple[str, ...]) -> Set:
     pool: dict[str, Tool] = {}
     requests: list[Request] = []
     if name == "bfcl-turns":
-        for path in sorted((_bfcl_folder() / "multi_turn_func_doc").glob("*.json")):
+        for path in sorted((bfcl_folder() / "multi_turn_func_doc").glob("*.json")):
             for row in _rows(path):
                 pool.setdefault(str(row["name"]), _tool(row))
     for file in files:
@@ -166,13 +166,13 @@ def _rows(path: Path) -> list[dict]:
 
 
 def _bfcl_path(file: str, kind: str) -> Path:
-    folder = _bfcl_folder()
+    folder = bfcl_folder()
     if file.startswith("exec_"):
         return folder / "unused_datasets" / kind / f"BFCL_v4_{file}.json"
     return (folder / kind if kind == "possible_answer" else folder) / f"BFCL_v4_{file}.json"
 
 
-def _bfcl_folder() -> Path:
+def bfcl_folder() -> Path:
     folder = HOME / "bfcl" / "bfcl_eval" / "data"
     if not folder.exists():
         wheels = HOME / "wheels"

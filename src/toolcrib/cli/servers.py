@@ -31,7 +31,7 @@ def servers() -> None:
 )
 @click.pass_obj
 def list_servers(choices: Choices) -> None:
-    """List the servers of the home and of a trusted project, without starting any."""
+    """List the servers, without starting any."""
     entries = _entries(choices)
     if choices.form is Form.JSON:
         print_json([_json(entry) for entry in entries])

@@ -6,6 +6,7 @@ A server that is dead, hung, slow or speaks garbage is this keeper's trouble and
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from enum import StrEnum
@@ -30,6 +31,7 @@ from toolcrib.sources.mcp.lane import Lane, Raw, ServerDown, Tell
 from toolcrib.sources.mcp.pipe import Link
 from toolcrib.values.json import Json
 
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # else what a server does wrong is on everybody's terminal
 T = TypeVar("T")
 Transport = AbstractAsyncContextManager[tuple[Any, Any]]
 _FIRST_DELAY, _LAST_DELAY = 0.2, 30.0
