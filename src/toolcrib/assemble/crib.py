@@ -377,11 +377,10 @@ def open_store(settings: Config, clock: Clock) -> Store:
 def open_redactor(settings: Config) -> Redactor:
     """Redaction with the operator's own secret values and patterns, and with what MCP servers are given."""
     from toolcrib.assemble.servers import server_secrets
-    from toolcrib.engine.redact import Redactor  # as above
+    from toolcrib.engine.redact import Redactor
 
-    named = [os.environ.get(name, "") for name in settings.redaction.values_from_env]
-    values = [*filter(None, named), *server_secrets(settings)]
-    return Redactor(values, settings.redaction.extra_patterns)
+    named = (os.environ.get(name, "") for name in settings.redaction.values_from_env)
+    return Redactor([*filter(None, named), *server_secrets(settings)], settings.redaction.extra_patterns)
 
 
 def make_private(folder: Path) -> None:
@@ -389,9 +388,8 @@ def make_private(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(
-            f"the home folder {folder} cannot be made: {error.strerror}; choose another with --home"
-        ) from error
+        problem = f"the home folder {folder} cannot be made: {error.strerror}"
+        raise ConfigError(f"{problem}; choose another with --home") from error
 
 
 def _path(given: str | Path | None) -> Path | None:
