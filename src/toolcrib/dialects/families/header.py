@@ -16,7 +16,7 @@ _HEAD_LIMIT = 512
 
 def read(reader: Reader, spec: Header) -> Block:
     if _take_call(reader, spec):
-        return True
+        return (yield from _read_tail(reader, spec))
     source = reader.source
     start = source.since_mark()
     found = yield from read_to_any(source, _ends(spec), _HEAD_LIMIT)
@@ -44,16 +44,24 @@ def read(reader: Reader, spec: Header) -> Block:
         yield from _read_arguments(reader, spec, name, id)
     else:
         reader.enter(name, {}, id=id)
-    yield from skip_space(source)
-    if (yield from take(source, ("```",))):
+    return (yield from _read_tail(reader, spec))
+
+
+def _read_tail(reader: Reader, spec: Header) -> Block:
+    """Read the end of a fence and the close, as far as they are there."""
+    source = reader.source
+    char = source.peek() or (yield from skip_space(source))
+    if char == "`" and (yield from take(source, ("```",))):
         yield from skip_space(source)
-    if not (yield from take(source, spec.closes)):
+    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    source.pos += len(close)
+    if not close and not (yield from take(source, spec.closes)):
         reader.open_wraps.update(spec.closes)
     return True
 
 
 def _take_call(reader: Reader, spec: Header) -> bool:
-    """Enter a call of a known tool that stands whole in the window, up to its close; False leaves it unread."""
+    """Enter a call of a known tool whose head and arguments stand whole in the window; False leaves it unread."""
     source = reader.source
     window, begin = source.window, source.pos
     end, found = _ends(spec).next(window, begin, closed=False)
@@ -66,15 +74,10 @@ def _take_call(reader: Reader, spec: Header) -> bool:
         source.pos += len(found)
         source.peek()
     decoded = reader.json.take() if window.startswith("{", source.pos) else None
-    body_end = source.pos
-    next_char = source.peek()
-    close = next((close for close in spec.closes if window.startswith(close, source.pos)), "")
-    if decoded is None or not isinstance(decoded.value, dict) or next_char in ("", "`") or (spec.closes and not close):
+    if decoded is None or not isinstance(decoded.value, dict):
         source.pos = begin
         return False
-    end, source.pos = source.pos + len(close), body_end  # notes say where the arguments end
     reader.enter(name, decoded.value, id=head.groupdict().get("id"))
-    source.pos = end
     return True
 
 
