@@ -161,7 +161,7 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
         char = source.peek() or (yield from skip_space(source))
         if char and option.accepts(char):
             if option.close:
-                if (yield from _wraps(reader, option.format)):
+                if _stands(reader, option.format) or (yield from _wraps(reader, option.format)):
                     reader.open_wraps.add(option.close)
                     source.release()
                     return _skip(reader, "")
@@ -183,11 +183,13 @@ def _ahead(reader: Reader, token: str, pattern: re.Pattern[str]) -> Generator[No
         yield
 
 
+def _stands(reader: Reader, spec: Format) -> bool:
+    """Whether a call of this format certainly comes next."""
+    return reader.source.window.startswith(spec.opens, reader.source.pos) and "" not in spec.opens
+
+
 def _wraps(reader: Reader, spec: Format) -> Generator[None, None, bool]:
     """Whether a call of this format comes next."""
-    source = reader.source
-    if source.window.startswith(spec.opens, source.pos) and "" not in spec.opens:
-        return True
     for opening in spec.opens:
         if (yield from starts_with(reader.source, opening)):
             return True

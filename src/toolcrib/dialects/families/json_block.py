@@ -17,6 +17,7 @@ from toolcrib.values.json import Json
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 NAME_KEYS = ("name", "tool_name", "function", "tool")
 ID_KEYS = ("id", "tool_call_id", "call_id")
+_USUAL: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 _JUNK = "}])\"'`,;"
 
 
@@ -104,6 +105,10 @@ def calls_in(value: Json, spec: JsonBlock) -> Iterator[Found]:
             yield from calls_in(item, spec)
         return
     if isinstance(inner := value.get("function"), dict):
+        name, id = inner.get("name"), value.get("id")
+        if isinstance(name, str) and name and "arguments" in inner and isinstance(id, str) and spec.keys == _USUAL:
+            yield Found(name, inner["arguments"], id)
+            return
         value = {**inner, "id": value.get("id")}
     if spec.shape is Shape.KEYED and len(value) == 1:
         name, arguments = next(iter(value.items()))

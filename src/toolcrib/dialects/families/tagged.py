@@ -273,6 +273,8 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     text, mark = reader.source.view()
     for number, value in enumerate(call.values):
         start, end = mark + value.start, mark + value.end
+        if all(text.find(close, start, end) < 0 for close in spec.closes):
+            continue
         boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
         if boundary is not None and text.find(_CDATA, start, end) < 0:
             reader.spend(end - boundary.start())
