@@ -271,10 +271,10 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     Text that quotes two calls in a row would also quote the close of their values, and so would have ended before.
     """
     text, mark = reader.source.view()
+    if not call.values or not _holds_close(text, mark + call.values[0].start, mark + call.values[-1].end, spec):
+        return
     for number, value in enumerate(call.values):
         start, end = mark + value.start, mark + value.end
-        if all(text.find(close, start, end) < 0 for close in spec.closes):
-            continue
         boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
         if boundary is not None and text.find(_CDATA, start, end) < 0:
             reader.spend(end - boundary.start())
@@ -284,6 +284,11 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
             reader.seek(boundary.end(1) - mark)
             reader.note("missing_close", f"the value of {value.key!r} was not closed")
             return
+
+
+def _holds_close(text: str, start: int, end: int, spec: Tagged) -> bool:
+    """Whether a close of the call stands anywhere among its values; mostly none does, and nothing has to be sought."""
+    return any(text.find(close, start, end) >= 0 for close in spec.closes)
 
 
 @lru_cache(maxsize=64)
