@@ -15,6 +15,7 @@ import pytest
 
 from toolcrib import Pending, PermissionRequest, Target, TargetKind, tool
 from toolcrib.askers.notify import Bell, CommandNotifier, NotNotified, Webhook
+from toolcrib.network import Reach
 from toolcrib.testing import make_run
 from toolcrib.values.identity import Origin
 from toolcrib.values.permission import Answer
@@ -78,7 +79,7 @@ async def listening(answer: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
 
 async def test_a_webhook_gets_the_question_as_json() -> None:
     async with listening(b"HTTP/1.1 204 No Content\r\n\r\n") as (url, heard):
-        await Webhook(url, 30)(REQUEST)
+        await Webhook(url, 30, Reach())(REQUEST)
     head, body = heard[0].split(b"\r\n\r\n", 1)
     assert head.startswith(b"POST /hook?a=1 HTTP/1.1\r\n")
     told = json.loads(body)
@@ -90,10 +91,10 @@ async def test_a_webhook_gets_the_question_as_json() -> None:
 async def test_a_webhook_that_redirects_or_fails_is_not_followed() -> None:
     async with listening(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n") as (url, heard):
         with pytest.raises(NotNotified, match="302"):
-            await Webhook(url, 30)(REQUEST)
+            await Webhook(url, 30, Reach())(REQUEST)
         assert len(heard) == 1
-    with pytest.raises(OSError):
-        await Webhook(url, 30)(REQUEST)
+    with pytest.raises(NotNotified, match="cannot be reached"):
+        await Webhook(url, 30, Reach())(REQUEST)
 
 
 async def test_the_bell_rings_at_a_terminal_only(tmp_path: Path) -> None:

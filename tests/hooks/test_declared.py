@@ -8,13 +8,14 @@ import json
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.hooks.conftest import Home
 
 from toolcrib import HookAnswer, PermissionDecision, PermissionRequest, PreHook, Refusal, Target, TargetKind, tool
 from toolcrib.testing import ScriptedAsker, make_run
-from toolcrib.values.refusal import ToolcribError
+from toolcrib.values.refusal import Reason, ToolcribError
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-ant-api03-" + "A1b2C3d4" * 12
@@ -179,6 +180,26 @@ async def test_no_hook_in_python_can_change_a_call_either() -> None:
     async with make_run(look, hooks=[PreHook(run=change)]) as run:
         assert (await run.call("look.up", {"options": {"a": [1]}})).ok
     assert given == [{"a": [1]}]
+
+
+async def test_a_hook_in_python_may_raise_its_refusal_and_it_is_on_record() -> None:
+    done: list[str] = []
+
+    @tool.read(name="look.up")
+    async def look() -> str:
+        """Look."""
+        done.append("looked")
+        return "seen"
+
+    async def refuse(invocation: Any, origin: Any) -> None:
+        raise Refusal(Reason.PROVIDER_ERROR, "not on a Friday")
+
+    async with make_run(look, hooks=[PreHook(name="calendar", run=refuse)]) as run:
+        result = await run.call("look.up")
+        events = await run.runtime.store.events(session_id=run.origin.session_id, after=0, limit=100)
+    assert (result.reason, done) == (Reason.PERMISSION_DENIED, [])
+    assert "refused by the hook calendar: not on a Friday" in result.text
+    assert [event.payload["reason"] for event in events if event.type == "hook_denied"] == ["not on a Friday"]
 
 
 async def test_a_command_sees_only_the_variables_it_may(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

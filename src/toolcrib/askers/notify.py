@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import os
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
-from urllib.parse import urlsplit
 
 from toolcrib.askers.question import headline, question_text
+from toolcrib.network import Reach
+from toolcrib.network.exchange import Answer, exchange
+from toolcrib.policy.network.url import read_url
 from toolcrib.values.permission import PermissionRequest
+from toolcrib.values.refusal import Refusal
 
 PASSED_ON = ("PATH", "HOME", "LANG", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+MOST_ANSWER = 64 * 1024
 
 
 class NotNotified(Exception):
@@ -73,25 +76,25 @@ class Webhook:
 
     url: str
     seconds: float
+    reach: Reach
 
     async def __call__(self, request: PermissionRequest) -> None:
         body = {**described(request), "TOOLCRIB_QUESTION": question_text(request)}
         named = {name.removeprefix("TOOLCRIB_").lower(): value for name, value in body.items()}
-        async with asyncio.timeout(self.seconds):
-            status = await asyncio.to_thread(self._post, json.dumps({"event": "permission_asked", **named}).encode())
-        if not 200 <= status < 300:
-            raise NotNotified(f"the webhook answered {status}")
+        said = json.dumps({"event": "permission_asked", **named}).encode()
+        answer = await self._post(said)
+        if not 200 <= answer.status < 300:
+            raise NotNotified(f"the webhook answered {answer.status}")
 
-    def _post(self, body: bytes) -> int:
-        address = urlsplit(self.url)
-        kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-        connection = kind(address.hostname or "", address.port, timeout=self.seconds)
+    async def _post(self, body: bytes) -> Answer:
         try:
-            path = (address.path or "/") + (f"?{address.query}" if address.query else "")
-            connection.request("POST", path, body, {"Content-Type": "application/json"})
-            return connection.getresponse().status
-        finally:
-            connection.close()
+            there = read_url(self.url)
+            async with asyncio.timeout(self.seconds):
+                return await exchange(self.reach.written_down(there), "POST", there, body, limit=MOST_ANSWER)
+        except TimeoutError:
+            raise NotNotified(f"the webhook took longer than {self.seconds:g} s") from None
+        except Refusal as error:
+            raise NotNotified(error.message) from error
 
 
 def described(request: PermissionRequest) -> dict[str, str]:

@@ -1,14 +1,19 @@
-"""The HTTP interfaces of a crib: documents read when it opens, requests sent by one small client."""
+"""The HTTP interfaces of a crib: documents read when it opens, requests sent by the one way to the network."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolcrib.assemble.judging import network_rules
+from toolcrib.network import Reach
+from toolcrib.network.exchange import Answer, exchange
+from toolcrib.policy.network.url import read_url
 from toolcrib.sources.openapi.document import read_document
-from toolcrib.sources.openapi.tools import Api, Request, Response, api_tools, chosen_base
+from toolcrib.sources.openapi.tools import Api, Request, api_tools, chosen_base
 from toolcrib.values.references import resolved
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
 from toolcrib.values.tool import Tool
@@ -16,8 +21,6 @@ from toolcrib.values.tool import Tool
 if TYPE_CHECKING:
     from toolcrib.config import Config
     from toolcrib.config.apis import ApiEntry
-
-ANSWER_LIMIT = 16 * 1024 * 1024
 
 
 def open_apis(settings: Config) -> list[Tool]:
@@ -34,7 +37,8 @@ def _tools(settings: Config, name: str, entry: ApiEntry) -> list[Tool]:
     document = read_document(text, str(file))
     base = chosen_base(document, entry.server, f"apis.{name}")
     headers = partial(_headers, name, entry.headers)
-    return api_tools(Api(name, document, base, headers, partial(send, entry.timeout_ms / 1000)))
+    reach = Reach(network_rules(settings))
+    return api_tools(Api(name, document, base, headers, partial(send, reach, entry.timeout_ms / 1000)))
 
 
 def _headers(name: str, headers: Mapping[str, str]) -> Mapping[str, str]:
@@ -44,24 +48,11 @@ def _headers(name: str, headers: Mapping[str, str]) -> Mapping[str, str]:
         raise Refusal(Reason.CONFIG_ERROR, str(error)) from error
 
 
-async def send(timeout: float, request: Request) -> Response:
-    """One request: no redirects, no proxies of the environment, a bounded answer."""
+async def send(reach: Reach, timeout: float, request: Request) -> Answer:
+    """One request to a host that the operator wrote down: no redirects, no proxies, a bounded answer."""
+    url = read_url(request.url, reach.rules.schemes)
     try:
-        import httpx2
-    except ImportError as error:
-        raise Refusal(Reason.CONFIG_ERROR, "HTTP tools need the extra: pip install 'toolcrib[http]'") from error
-    try:
-        async with (
-            httpx2.AsyncClient(timeout=timeout, trust_env=False, follow_redirects=False) as client,
-            client.stream(request.method, request.url, headers=dict(request.headers), content=request.body) as answer,
-        ):
-            body = bytearray()
-            async for chunk in answer.aiter_bytes():
-                body += chunk
-                if len(body) > ANSWER_LIMIT:
-                    raise Refusal(Reason.PROVIDER_ERROR, f"the answer is larger than {ANSWER_LIMIT // 2**20} MiB")
-            return Response(answer.status_code, answer.headers.get("content-type", ""), bytes(body))
-    except httpx2.TimeoutException as error:
-        raise Refusal(Reason.PROVIDER_TIMEOUT, f"{request.url} did not answer within {timeout:g} s") from error
-    except httpx2.HTTPError as error:
-        raise Refusal(Reason.PROVIDER_ERROR, f"{request.url} cannot be reached: {error}") from error
+        async with asyncio.timeout(timeout):
+            return await exchange(reach.written_down(url), request.method, url, request.body, request.headers)
+    except TimeoutError as error:
+        raise Refusal(Reason.PROVIDER_TIMEOUT, f"{url.authority} did not answer within {timeout:g} s") from error

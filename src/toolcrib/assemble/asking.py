@@ -60,5 +60,8 @@ def _configured(settings: Config) -> list[tuple[str, Notifier]]:
     if approvals.command:
         found.append(("command", CommandNotifier(approvals.command, seconds, os.environ)))
     if approvals.webhook:
-        found.append(("webhook", Webhook(approvals.webhook, seconds)))
+        from toolcrib.assemble.judging import network_rules
+        from toolcrib.network import Reach
+
+        found.append(("webhook", Webhook(approvals.webhook, seconds, Reach(network_rules(settings)))))
     return found

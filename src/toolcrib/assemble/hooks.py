@@ -14,7 +14,6 @@ from toolcrib.executors.process import ProcessRunner
 from toolcrib.hooks.command import CommandWay
 from toolcrib.hooks.declared import BadAnswer, DeclaredHook, Way
 from toolcrib.hooks.function import FunctionWay
-from toolcrib.hooks.http import HttpWay
 from toolcrib.ports import HookAnswer, HookEvent, HookVerdict
 from toolcrib.values.json import Json, JsonObject
 
@@ -113,7 +112,11 @@ def _way(entry: HookEntry, settings: Config, processes: ProcessRunner) -> Way:
             seen = command_environment(os.environ, (*settings.tools.env_allowlist, *entry.env))
             return CommandWay(entry.argv, str(home), seen, timeout, processes.run)
         case HookType.HTTP:
-            return HttpWay(entry.url, entry.headers, timeout)
+            from toolcrib.assemble.judging import network_rules  # only where a hook needs it
+            from toolcrib.hooks.http import HttpWay
+            from toolcrib.network import Reach
+
+            return HttpWay(entry.url, entry.headers, timeout, Reach(network_rules(settings)))
         case HookType.PYTHON:
             return FunctionWay(entry.function, home / "hooks")
 

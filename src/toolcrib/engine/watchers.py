@@ -38,7 +38,7 @@ async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -
         else:
             flight.limit(hook.timeout, hook.name)
         try:
-            answer = await hook.before(shown, run.origin)
+            answer = await _asked(hook, shown, run)
             if answer is not None:
                 _heed(hook, answer, invocation, flight, run, clock() - began)
         except Refusal:
@@ -53,6 +53,14 @@ async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -
             if not hook.lenient:
                 raise _broken(hook, invocation.tool.name) from error
     flight.limit(0)
+
+
+async def _asked(hook: Hook, shown: Invocation, run: Run) -> HookAnswer | None:
+    """What a hook says; one in Python may also raise its refusal."""
+    try:
+        return await hook.before(shown, run.origin)
+    except Refusal as refusal:
+        return HookAnswer(HookVerdict.DENY, refusal.message)
 
 
 async def after(slot: Slot, invocation: Invocation, result: ToolResult, run: Run) -> None:

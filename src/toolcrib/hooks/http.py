@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
 
-from toolcrib.hooks.aside import aside
 from toolcrib.hooks.declared import BadAnswer, answer_of
+from toolcrib.network import Reach
+from toolcrib.network.exchange import Answer, exchange
+from toolcrib.policy.network.url import read_url
 from toolcrib.ports import HookAnswer
 from toolcrib.values.json import JsonError, JsonObject, canonical, parse_json
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection, HTTPResponse
+from toolcrib.values.refusal import Refusal
 
 MOST_BODY = 64 * 1024
-CHUNK = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,47 +24,24 @@ class HttpWay:
     url: str
     headers: Mapping[str, str]
     timeout: float
+    reach: Reach
 
     async def __call__(self, occasion: JsonObject) -> HookAnswer:
-        status, body = await aside(lambda: self._post(canonical(occasion).encode()))
-        if status == 204:
+        answer = await self._post(canonical(occasion).encode())
+        if answer.status == 204:
             return HookAnswer()
-        if status != 200:
-            raise BadAnswer(f"{self.url} answered with status {status}")
+        if answer.status != 200:
+            raise BadAnswer(f"{self.url} answered with status {answer.status}")
         try:
-            return answer_of(parse_json(body) if body.strip() else None)
+            return answer_of(parse_json(answer.body) if answer.body.strip() else None)
         except JsonError as error:
             raise BadAnswer(f"the answer of {self.url} is {error}") from error
 
-    def _post(self, body: bytes) -> tuple[int, bytes]:
-        deadline = time.monotonic() + self.timeout
-        parts = urlsplit(self.url)
-        connection = _connection(parts, self.timeout)
+    async def _post(self, body: bytes) -> Answer:
         try:
-            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            headers = {**self.headers, "Content-Type": "application/json", "Connection": "close"}
-            connection.request("POST", target, body, headers)
-            response = connection.getresponse()
-            return response.status, _body(response, deadline)
-        finally:
-            connection.close()
-
-
-def _connection(parts: SplitResult, timeout: float) -> HTTPConnection:
-    from http.client import HTTPConnection, HTTPSConnection  # only where a hook needs it
-
-    host = parts.hostname or ""
-    made = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    return made(host, parts.port, timeout=timeout)
-
-
-def _body(response: HTTPResponse, deadline: float) -> bytes:
-    """The body, piece by piece: one that drips for ever ends at the deadline, one without end at its limit."""
-    body = b""
-    while chunk := response.read1(CHUNK):
-        body += chunk
-        if len(body) > MOST_BODY:
-            raise BadAnswer(f"the answer is longer than {MOST_BODY // 1024} KiB")
-        if time.monotonic() > deadline:
-            raise TimeoutError("the answer did not end in time")
-    return body
+            there = read_url(self.url)
+            reach = self.reach.written_down(there)
+            async with asyncio.timeout(self.timeout):
+                return await exchange(reach, "POST", there, body, self.headers, MOST_BODY)
+        except Refusal as error:
+            raise BadAnswer(error.message) from error

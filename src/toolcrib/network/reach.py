@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolcrib.network.resolve import Resolver, SystemResolver
 from toolcrib.policy.network.address import Address
 from toolcrib.policy.network.decide import decide_hosts
+from toolcrib.policy.network.hosts import HostPattern
 from toolcrib.policy.network.rules import HostTarget, NetworkRules, host_target
 from toolcrib.policy.network.url import Url, read_url
 from toolcrib.policy.verdict import Verdict
@@ -37,6 +38,13 @@ class Reach:
     rules: NetworkRules = field(default_factory=NetworkRules)
     resolver: Resolver = field(default_factory=SystemResolver)
     dial: Dial = dial
+
+    def written_down(self, url: Url) -> Reach:
+        """The same for a URL of the operator's own: an address or a local name that it says may be dialled.
+
+        Where a public name leads is for others to say, also when the operator wrote it.
+        """
+        return replace(self, rules=replace(self.rules, allow=(HostPattern.of(url.authority),)))
 
     def declares(self, argument: str) -> Callable[[Arguments], Sequence[Target]]:
         """The targets of a tool that takes a URL."""
@@ -72,6 +80,9 @@ class Reach:
 
     async def connect(self, url: Url) -> Streams:
         """A connection to a URL's host; Refusal when its name leads anywhere that may not be reached."""
+        if (pattern := next((each for each in self.rules.deny if each.denies(url.host, url.port)), None)) is not None:
+            message = f"{url.authority} is denied by {pattern.text!r} of network.deny_hosts"
+            raise Refusal(Reason.PERMISSION_DENIED, message, {"host": url.authority})
         addresses = await self._pinned(url)
         tls = ssl.create_default_context() if url.scheme in ("https", "wss") else None
         problem: OSError | None = None

@@ -10,6 +10,7 @@ from functools import partial
 from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
 
+from toolcrib.network.exchange import Answer
 from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.openapi.document import Document, Operation, Parameter
 from toolcrib.values.context import ToolContext
@@ -20,6 +21,7 @@ from toolcrib.values.spec import Effect, Source, ToolSpec, ToolType
 from toolcrib.values.tool import Arguments, Tool
 
 _READS = frozenset({"get", "head"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _FORBIDDEN = frozenset({"host", "content-length", "transfer-encoding", "connection", "authorization", "cookie"})
 
@@ -34,14 +36,7 @@ class Request:
     body: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    status: int
-    content_type: str
-    body: bytes
-
-
-Send = Callable[[Request], Awaitable[Response]]
+Send = Callable[[Request], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +132,14 @@ def _referred(value: Json, definitions: JsonObject) -> dict[str, Json]:
 async def _call(
     api: Api, operation: Operation, body_key: str, context: ToolContext, arguments: Arguments
 ) -> ToolReturn:
-    response = await api.send(request_for(api, operation, body_key, arguments))
-    content = _content(response)
-    if response.status < 400:
-        return ToolReturn((content,), {"status": response.status})
-    message = f"{operation.method.upper()} {operation.path} answered {response.status}"
-    return ToolReturn(
-        (Text(message), content), {"status": response.status}, ToolError(_reason(response.status), message)
-    )
+    answer = await api.send(request_for(api, operation, body_key, arguments))
+    content = _content(answer)
+    if answer.status < 400 and answer.status not in _REDIRECTS:
+        return ToolReturn((content,), {"status": answer.status})
+    message = f"{operation.method.upper()} {operation.path} answered {answer.status}"
+    if answer.status in _REDIRECTS:
+        message += f", a redirect to {answer.headers.get('location', 'nowhere')}, which is not followed"
+    return ToolReturn((Text(message), content), {"status": answer.status}, ToolError(_reason(answer.status), message))
 
 
 def request_for(api: Api, operation: Operation, body_key: str, arguments: Arguments) -> Request:
@@ -203,13 +198,13 @@ def _encoded(value: Json, kind: str) -> bytes:
     return _text(value).encode()
 
 
-def _content(response: Response) -> Text | JsonBlock:
-    if "json" in response.content_type:
+def _content(answer: Answer) -> Text | JsonBlock:
+    if "json" in answer.headers.get("content-type", ""):
         try:
-            return JsonBlock(cast("Json", json.loads(response.body)))
+            return JsonBlock(cast("Json", json.loads(answer.body)))
         except ValueError:
             pass
-    return Text(response.body.decode("utf-8", "replace"))
+    return Text(answer.body.decode("utf-8", "replace"))
 
 
 def _reason(status: int) -> Reason:
