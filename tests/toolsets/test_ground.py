@@ -69,6 +69,25 @@ DEEP = {
     "diff -r keys lib": "keys/server.pem",
     "diff name.txt .env.example": None,
     "cat .env.example": None,
+    "rg -g .env KEY": ".env",
+    "rg -g *.{env,py} KEY": ".env",
+    "rg --glob=* KEY": ".env",
+    "rg -g *.py KEY": None,
+    "rg -g !*.py KEY": None,
+    "rg --type-add x:.env -tx KEY": ".env",
+    "rg -tpy KEY": None,
+    "rg -L KEY links": "outside/notes",
+    "grep -R KEY links": "outside/notes",
+    "grep -r KEY links": None,
+    "diff -r links lib": "outside/notes",
+    "rg KEY links": None,
+    "grep -rn --include=*.py KEY .": None,
+    "grep -rn --include=.e* KEY .": ".env",
+    "rg KEY again": "again/.env",
+    "rg --files keys": "keys/server.pem",
+    "git grep --untracked KEY": ".env",
+    "git grep KEY": None,
+    "git cat-file -p HEAD:.env": ".env",
 }
 
 
@@ -77,13 +96,17 @@ async def test_a_command_that_reads_a_whole_tree_asks_when_there_are_secrets_in_
     tmp_path: Path, folders: tuple[Path, Path], line: str, found: str | None
 ) -> None:
     project = folders[0]
-    for name in (".env", ".env.example", "keys/server.pem", "lib/a.py", "lib/site-packages/certifi/cacert.pem"):
+    names = (".env", ".env.example", "keys/server.pem", "lib/a.py", "lib/site-packages/certifi/cacert.pem")
+    for name in (*names, "again/.env", "links/a.py", "../outside/notes/a.txt"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("KEY=1\n")
+    (project / "again" / ".ignore").write_text("*.log\n!.e*\n" if "again" in line else "!other\n")
+    (project / "links" / "notes").symlink_to(tmp_path / "outside" / "notes")
+    (project / "links" / "round").symlink_to(".")
     if "keys" not in line:
         (project / "keys" / "server.pem").unlink()
     asker = ScriptedAsker.always("deny")
-    rules = [{"pattern": name, "verdict": "allow"} for name in ("grep", "rg", "diff", "cat")]
+    rules = [{"pattern": name, "verdict": "allow"} for name in ("grep", "rg", "diff", "cat", "git")]
     config = {"policy": {"commands": rules}, "tools": {"sandbox": "off"}}
     async with (
         Toolcrib.open(home=tmp_path / "home", project=project, config=config, asker=asker) as crib,  # type: ignore[arg-type]
@@ -91,9 +114,10 @@ async def test_a_command_that_reads_a_whole_tree_asks_when_there_are_secrets_in_
     ):
         result = await run.call("code.run_command", {"argv": line.split()})
     if found is None:
-        assert (asker.requests, result.ok) == ([], True), result.text
+        assert (asker.requests, result.reason) == ([], None), result.text
     else:
-        assert str(project / found) in [target.value for target in asker.requests[0].targets]
+        place = tmp_path if found.startswith("outside") else project
+        assert str(place / found) in [target.value for target in asker.requests[0].targets]
 
 
 async def test_every_run_has_a_scratch_folder_of_its_own(tmp_path: Path, folders: tuple[Path, Path]) -> None:

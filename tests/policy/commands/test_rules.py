@@ -29,8 +29,10 @@ grep -rn 'def main' src ¦ grep -i x a ¦ grep -E 'a|b' a ¦ grep -c x a ¦ grep
 rg -n TODO src ¦ rg needle ¦ rg -l x ¦ rg -t py x ¦ rg --files ¦ rg -g '*.py' x ¦ rg -i 'a b' src tests ¦ rg -C 3 x
 sort -k2 -n t.txt ¦ sort -u a ¦ sort -t, -k1,1 a ¦ uniq -c ¦ cut -d: -f1 a ¦ tr a-z A-Z ¦ diff -u a b ¦ diff -r a b ¦ cmp a b ¦ comm -12 a b
 sed -n 1,20p a ¦ sed -n '/x/,/y/p' a ¦ sed 's/a/b/g' a ¦ sed -E 's|a(b)|\\1|' a ¦ sed -e 's/a/b/' -e 's/c/d/' a ¦ sed '1d;$d' a ¦ sed 5q a
+sed y/abc/xyz/ a ¦ sed '/a/{s/b/c/;p}' a ¦ sed '1i hello' a ¦ sed '1!G;h;$!d' a ¦ sed -n '/a/{p;q}' a ¦ sed ':a;N;$!ba;s/\\n/ /g' a ¦ sed 's/a/b/;t;d' a
 awk '{print $1}' a ¦ awk -F: '{print $2, $NF}' a ¦ awk 'NR==1' a ¦ awk '/x/ {n++} END {print n}' a
-jq . a.json ¦ jq -r .name a.json ¦ jq '.items[] | .id' a.json ¦ jq -c 'map(.env)' a.json
+awk 'NR>1 {print $1}' a ¦ awk '$3 > 5' a ¦ awk 'length > 80' a ¦ awk '/a|b/' a ¦ awk 'a || b' a ¦ awk '{if ($1>2) print $2}' a ¦ awk '{gsub(/a|b/,"x"); print "a > b"}' a
+jq . a.json ¦ jq -r .name a.json ¦ jq '.items[] | .id' a.json ¦ jq -c 'map(.env)' a.json ¦ jq --arg n 1 '.[$n]' a.json ¦ cat a.json | jq --argjson n 1 '. + $n'
 tar -tf a.tar ¦ tar -tzf a.tgz ¦ tar tvf a.tar ¦ tar -t -f a.tar ¦ tar --list --file=a.tar ¦ unzip -l a.zip ¦ zipinfo a.zip ¦ zip -sf a.zip
 echo hi ¦ echo -n hi ¦ printf '%s' x ¦ basename a/b ¦ dirname a/b ¦ realpath a ¦ readlink -f a ¦ md5sum a ¦ sha256sum a
 seq 1 10 ¦ nproc ¦ true ¦ sleep 1 ¦ mkdir -p build ¦ touch a ¦ xxd a ¦ od -c a ¦ nl a ¦ column -t a ¦ base64 a
@@ -48,11 +50,16 @@ git stash pop ¦ git branch -D x ¦ git branch -m a b ¦ git tag -d x ¦ git con
 git commit ¦ git commit --amend ¦ git commit --no-verify -m x ¦ git commit -S -m x ¦ git rm a ¦ git gc ¦ git filter-branch x ¦ git am x
 git apply x ¦ git hook run x ¦ git difftool ¦ git mergetool ¦ git help x ¦ git daemon ¦ git instaweb ¦ git send-email ¦ git credential fill
 git add -f x ¦ git worktree add x ¦ git replace a b ¦ git notes add ¦ git update-index x ¦ git hash-object -w x ¦ git p4 ¦ git svn ¦ git x
+git -p log ¦ git --paginate log ¦ git log --show-signature
 find . -exec x ; ¦ find . -execdir x ; ¦ find . -ok x ; ¦ find . -delete ¦ find . -fprint x ¦ find . -fls x ¦ find . -fprintf x y
 find . -files0-from x ¦ find -D exec . ¦ sort -o x a ¦ sort -ox a ¦ sort --output=x a ¦ sort --compress-program=x a ¦ sort -T /x a
 sort --files0-from=x ¦ sed -i s/a/b/ a ¦ sed -n 'w x' a ¦ sed 's/a/b/w x' a ¦ sed 's/a/b/e' a ¦ sed 1e a ¦ sed -f x a ¦ sed 'r /x' a
 sed --in-place=x s/a/b/ a ¦ sed -n '1,5p;w x' a ¦ sed 's/a/b/;1r /x' a ¦ awk 'BEGIN{system("x")}' ¦ awk '{print > "x"}' a ¦ awk -f x a
 awk '{print | "x"}' a ¦ awk 'BEGIN{while(("x"|getline)>0)print}' ¦ awk '@load "x"' ¦ awk -i x y ¦ awk 'BEGIN{print ENVIRON["X"]}'
+awk 'BEGIN{ARGV[1]=".env";ARGC=2}{print}' a ¦ awk 'NR>1{print >"x"}' a ¦ awk '{print $1, $2 > $3}' a ¦ awk '{print "x" |& "x"}' a ¦ awk '{print (1>2) > "x"}' a
+awk '{ if (x) /"/; print "x" | "x" }' a ¦ awk '/[/"]/{print | "x" "/"}' a ¦ awk '{x = y / "|" / z; print 1 | "x" "/"}' a ¦ awk '{print a ? b : c > "x"}' a
+sed '/a/{e x' a ¦ sed 'y/a/b/;e x' a ¦ sed 'y/a/b/e' a ¦ sed '{p;e}' a ¦ sed '{p}w x' a ¦ sed ':a;e' a ¦ sed 'b;e x' a ¦ sed '$!{w x' a ¦ sed 'ba e' a
+python ¦ node ¦ bash ¦ echo 'import x' | python ¦ cat a | sh ¦ psql ¦ sqlite3
 tar -xf a ¦ tar -cf a b ¦ tar --to-command=x -tf a ¦ tar -I x -tf a ¦ tar --checkpoint-action=exec=x -tf a ¦ tar -tf host:a ¦ tar xf a ¦ tar xtf a ¦ tar cf a -t b
 zip a b ¦ zip -T -TT x a ¦ unzip a ¦ unzip -p a ¦ rg --pre x y ¦ rg --hostname-bin x y ¦ rg -z x ¦ rg -f x ¦ rg --search-zip x
 grep -f x a ¦ grep --file=x a ¦ curl https://x ¦ curl -o a https://x ¦ curl -d @x https://x ¦ curl -T x https://x ¦ curl -K x ¦ wget https://x

@@ -7,6 +7,7 @@ and handed in.
 
 from toolcrib.policy.commands.command import Command, CommandTarget, Whence
 from toolcrib.policy.commands.decide import decide_commands
+from toolcrib.policy.commands.profile import Descent, Dots, Links
 from toolcrib.policy.commands.reading import Reading, read_command
 from toolcrib.policy.commands.rules import CommandRule, CommandRules
 from toolcrib.policy.commands.scope import command_target, scope_of
@@ -17,7 +18,10 @@ __all__ = [
     "CommandRule",
     "CommandRules",
     "CommandTarget",
+    "Descent",
+    "Dots",
     "Line",
+    "Links",
     "Reading",
     "Segment",
     "Whence",

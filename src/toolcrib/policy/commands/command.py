@@ -32,6 +32,10 @@ WRAPPERS = frozenset(
     | {"capsh", "start-stop-daemon", "tini", "dumb-init", "gosu", "catchsegv", "numactl", "cpulimit", "busybox"}
     | {"toybox", "npx", "uvx", "pipx", "ssh", "eval"}
 )
+_TAKES_NO_INPUT = frozenset(
+    {"make", "gmake", "just", "ninja", "cmake", "ant", "mvn", "gradle", "rake", "npx", "uvx", "pipx", "uv", "poetry"}
+    | {"docker", "podman", "kubectl"}
+)
 _MANY_IN_ONE = frozenset({"busybox", "toybox", "coreutils"})
 NEVER = frozenset({"toolcrib"})
 """Programs that no rule and no session answer covers: a command must not approve commands."""
@@ -83,6 +87,11 @@ class CommandTarget(Target):
 def runs_others(command: Command) -> bool:
     """Whether a program's business is to run what it is given: shells, interpreters, wrappers."""
     return bool(names_of(command) & (SHELLS | INTERPRETERS | WRAPPERS))
+
+
+def runs_its_input(command: Command) -> bool:
+    """Whether a program, as it is called here, would run what comes on its input: a shell or interpreter alone."""
+    return len(command.words) == 1 and bool(names_of(command) & (SHELLS | INTERPRETERS - _TAKES_NO_INPUT))
 
 
 def is_grantable(target: Target) -> bool:

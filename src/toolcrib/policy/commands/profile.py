@@ -13,10 +13,11 @@ from types import MappingProxyType
 
 
 class Value(StrEnum):
-    """What follows a flag: nothing, a text, a text only when glued on, or a path that is read or written."""
+    """What follows a flag: nothing, a text, two texts, a text only when glued on, or a path that is read or written."""
 
     NONE = ""
     TEXT = "="
+    PAIR = "=="
     OPTIONAL = "=?"
     READ = "=<"
     WRITE = "=>"
@@ -62,11 +63,38 @@ class Parsed:
 class Depth:
     """When a program shows what is in all files below a folder: with one of these flags, or always when none is named.
 
-    `dots` are the flags with which it enters hidden files too; None when it always does.
+    `dots` are the flags with which it enters hidden files too, `links` those with which it goes through links; None
+    when it always does. `only` are the flags whose values name the files it reads: those, hidden or not, no others.
     """
 
     flags: frozenset[str] = frozenset()
     dots: frozenset[str] | None = None
+    links: frozenset[str] | None = frozenset()
+    only: frozenset[str] = frozenset()
+
+
+class Dots(StrEnum):
+    """Whether a program that reads all below a folder enters names that begin with a dot."""
+
+    SHOWN = "shown"
+    PASSED = "passed"
+
+
+class Links(StrEnum):
+    """Whether a program that reads all below a folder goes through the links that it meets."""
+
+    FOLLOWED = "followed"
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """How a program reads all below these folders; with `only`, the files whose names fit one of these patterns."""
+
+    folders: tuple[str, ...]
+    dots: Dots = Dots.SHOWN
+    links: Links = Links.LEFT
+    only: tuple[str, ...] = ()
 
 
 Check = Callable[[Parsed], str | None]
@@ -100,8 +128,8 @@ class Profile:
 def flags(*texts: str) -> Mapping[str, Value]:
     """Flags in short notation.
 
-    `-a`; `--lines=` (a text follows); `--color=?` (a text may be glued on); `--from=<` (a path that is read);
-    `--to=>` (a path that is written); `-#` (a number as a flag, as in `head -5`).
+    `-a`; `--lines=` (a text follows); `--arg==` (two follow); `--color=?` (a text may be glued on); `--from=<` (a path
+    that is read); `--to=>` (a path that is written); `-#` (a number as a flag, as in `head -5`).
     """
     found: dict[str, Value] = {}
     for word in " ".join(texts).split():

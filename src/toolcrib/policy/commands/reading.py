@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from toolcrib.policy.commands.command import Command
-from toolcrib.policy.commands.profile import Operands, Parsed, Profile, Style, Tier, Value
+from toolcrib.policy.commands.profile import Depth, Descent, Dots, Links, Operands, Parsed, Profile, Style, Tier, Value
 from toolcrib.policy.commands.profiles import PROFILES
 
 GENERIC = Profile(MappingProxyType({}), Operands.READS)
@@ -21,7 +21,7 @@ class Reading:
     """What a command would do as far as its profile knows.
 
     `beyond` is the subcommand that only a rule naming it covers; `unknown` says that the program has no profile.
-    `trees` are folders of which it would show all that is below, `dots` whether that includes hidden files.
+    `descent` says of which folders it would show all that is below.
     """
 
     trouble: str = ""
@@ -29,8 +29,7 @@ class Reading:
     writes: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     unknown: bool = False
-    trees: tuple[str, ...] = ()
-    dots: bool = True
+    descent: Descent | None = None
 
 
 def read_command(command: Command, named: tuple[str, ...] = (), more: Mapping[str, Value] = NO_FLAGS) -> Reading:
@@ -70,8 +69,8 @@ class _Reader:
                 profile, position = self._word(profile, position)
         self._sort_operands(profile)
         self._check(profile)
-        trees, dots = self._trees(profile)
-        return Reading(self.trouble, tuple(self.reads), tuple(self.writes), self.beyond, trees=trees, dots=dots)
+        descent = None if profile.depth is None else self._descent(profile.depth)
+        return Reading(self.trouble, tuple(self.reads), tuple(self.writes), self.beyond, descent=descent)
 
     def _subcommand(self, profile: Profile, position: int) -> int:
         """How many words of a subcommand's name stand here."""
@@ -147,6 +146,8 @@ class _Reader:
             return position + 1
         if kind is Value.OPTIONAL:
             return position + 1
+        if kind is Value.PAIR:
+            return position + 3
         if position + 1 < len(self.command.words):
             self._value(name, kind, self.command.words[position + 1])
         return position + 2
@@ -166,8 +167,7 @@ class _Reader:
             case Operands.WRITES:
                 self.writes += operands
             case Operands.TEXT_THEN_READS:
-                given = profile.instead.intersection(name for name, _ in self.values)
-                self.reads += operands if given else operands[1:]
+                self.reads += operands if profile.instead & self.seen else operands[1:]
             case Operands.READS_THEN_WRITE:
                 self.reads += operands[:-1]
                 self.writes += operands[-1:]
@@ -177,12 +177,14 @@ class _Reader:
             case Operands.TEXT:
                 pass
 
-    def _trees(self, profile: Profile) -> tuple[tuple[str, ...], bool]:
+    def _descent(self, depth: Depth) -> Descent | None:
         """What is read to the bottom: the paths that are named, or where the command runs when none is."""
-        depth = profile.depth
-        if depth is None or (depth.flags and not self.seen & depth.flags):
-            return (), True
-        return tuple(self.reads) or (".",), depth.dots is None or bool(self.seen & depth.dots)
+        if depth.flags and not self.seen & depth.flags:
+            return None
+        only = tuple(value for name, value in self.values if name in depth.only and not value.startswith("!"))
+        dots = Dots.SHOWN if only or depth.dots is None or self.seen & depth.dots else Dots.PASSED
+        links = Links.FOLLOWED if depth.links is None or self.seen & depth.links else Links.LEFT
+        return Descent(tuple(self.reads) or (".",), dots, links, only)
 
     def _check(self, profile: Profile) -> None:
         if profile.check is not None and not self.trouble:

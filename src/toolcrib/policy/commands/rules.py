@@ -14,6 +14,7 @@ from toolcrib.policy.commands.command import (
     Whence,
     names_of,
     program_name,
+    runs_its_input,
 )
 from toolcrib.policy.commands.profile import Value
 from toolcrib.policy.commands.profiles import PROFILES
@@ -72,6 +73,8 @@ class CommandRule:
         """Why a command that this rule names is still not covered by it; None when it is."""
         if names_of(command) & NEVER:
             return f"{command.program} is never pre-approved"
+        if runs_its_input(command):
+            return f"{command.program} alone runs what comes on its input; name what it is to run in the rule"
         if (objection := self._program_objection(command)) is not None:
             return objection
         if command.words[1:] == self.words[1:] and not command.globs and not names_of(command) & WRAPPERS:

@@ -6,10 +6,11 @@ import glob
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 from typing import Protocol
 
+from toolcrib.policy.commands import Descent
+from toolcrib.toolsets.shell.trees import walk
 from toolcrib.values.target import Target, TargetKind
 
 PUBLIC = ("/usr", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/cpuinfo", "/proc/meminfo")
@@ -19,19 +20,12 @@ MAX_LOOKED_AT = 30_000
 """Entries below a folder that are looked at before a command reads all of them; a larger tree asks."""
 
 
-class Dots(StrEnum):
-    """Whether a program that reads all below a folder enters names that begin with a dot."""
-
-    SHOWN = "shown"
-    PASSED = "passed"
-
-
 class Places(Protocol):
     """Looks at a path as a command in a folder would name it; gives a marked target, or None for ordinary ground."""
 
     def reading(self, path: str, cwd: str) -> Target | None: ...
     def writing(self, path: str, cwd: str) -> Target | None: ...
-    def below(self, folder: str, cwd: str, dots: Dots) -> Target | None: ...
+    def below(self, descent: Descent, cwd: str) -> Target | None: ...
     def working(self, cwd: str) -> Target | None: ...
     def is_workspace(self, path: str) -> bool: ...
 
@@ -77,18 +71,25 @@ class HostPlaces:
                 return _target(real, marks)
         return None
 
-    def below(self, folder: str, cwd: str, dots: Dots) -> Target | None:
-        """The first file with secrets below a folder; the folder itself when it is too large to be looked through."""
-        left = MAX_LOOKED_AT
-        for _, top in _matches(folder, cwd):
-            for path, folders, files in os.walk(top):
-                folders[:] = [name for name in folders if name not in self.stores and not _passed(name, dots)]
-                for name in (*folders, *files):
-                    if not _passed(name, dots) and self.sensitive(os.path.join(path, name)):
-                        return _target(os.path.join(path, name), {"sensitive"})
-                left -= len(folders) + len(files)
-                if left < 0:
-                    return _target(top, {"sensitive"})
+    def below(self, descent: Descent, cwd: str) -> Target | None:
+        """The first file with secrets that a program would come to; the folder when it is too large to look through."""
+        looked_at = 0
+        for folder in descent.folders:
+            for _, top in _matches(folder, cwd):
+                for size, met in walk(top, descent, self.stores):
+                    looked_at += size
+                    if looked_at > MAX_LOOKED_AT:
+                        return _target(top, {"sensitive"})
+                    if (target := self._secret_among(met, cwd)) is not None:
+                        return target
+        return None
+
+    def _secret_among(self, met: list[tuple[str, str]], cwd: str) -> Target | None:
+        for path, real in met:
+            if self.sensitive(path):
+                return _target(path, {"sensitive"})
+            if real != path and (target := self.reading(real, cwd)) is not None:
+                return target
         return None
 
     def working(self, cwd: str) -> Target | None:
@@ -99,10 +100,6 @@ class HostPlaces:
     def is_workspace(self, path: str) -> bool:
         """Whether a program lies where tools can write, so that it may not be what it was."""
         return _within(path, self.roots)
-
-
-def _passed(name: str, dots: Dots) -> bool:
-    return dots is Dots.PASSED and name.startswith(".")
 
 
 def _matches(path: str, cwd: str) -> list[tuple[str, str]]:

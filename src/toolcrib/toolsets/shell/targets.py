@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from toolcrib.policy.commands import Command, CommandTarget, Whence, command_target, read_command, read_line
-from toolcrib.toolsets.shell.places import Dots
 from toolcrib.toolsets.shell.services import CommandServices
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
@@ -86,9 +85,8 @@ def _places(services: CommandServices, command: Command) -> Iterator[Target]:
     for path in reading.writes:
         if (target := places.writing(path, command.cwd)) is not None:
             yield target
-    for folder in reading.trees:
-        if (target := places.below(folder, command.cwd, Dots.SHOWN if reading.dots else Dots.PASSED)) is not None:
-            yield target
+    if reading.descent is not None and (target := places.below(reading.descent, command.cwd)) is not None:
+        yield target
     if not reading.trouble:
         for path in reading.reads:
             for part in _parts(path):

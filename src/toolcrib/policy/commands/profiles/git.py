@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcrib.policy.commands.profile import Operands, Parsed, Profile, flags, named
+from toolcrib.policy.commands.profile import Depth, Operands, Parsed, Profile, flags, named
 
-_RUNS, _WRITES = "runs a program", "writes a file"
+_RUNS, _WRITES, _PAGES = "runs a program", "writes a file", "runs the pager"
 _HAZARDS = {
     "-c": "sets configuration, and some of that names programs to run",
     "-C": "works in another repository, whose configuration names programs to run",
@@ -28,6 +28,7 @@ _HAZARDS = {
     "--contents": "prints any file",
     "-S": "signs, which runs a program",
     "--gpg-sign": _RUNS,
+    "--show-signature": _RUNS,
     "--amend": "rewrites a commit",
     "--no-verify": "goes past the checks of the repository",
     "-f": "forces",
@@ -55,8 +56,7 @@ _DIFF = (
 _LOG = (
     "-# -n= --follow --no-decorate --decorate=? --decorate-refs= --source --mailmap --full-diff --log-size"
     " -L= --oneline --graph",
-    "--pretty=? --format= --abbrev-commit --no-abbrev-commit --encoding= --notes=? --no-notes"
-    " --show-signature --max-count=",
+    "--pretty=? --format= --abbrev-commit --no-abbrev-commit --encoding= --notes=? --no-notes --max-count=",
     "--skip= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep -i",
     "--regexp-ignore-case --basic-regexp --extended-regexp -E --fixed-strings -F --perl-regexp -P"
     " --remove-empty --merges",
@@ -120,14 +120,19 @@ _SUBCOMMANDS: Mapping[str, Profile] = {
         hazards={**_HAZARDS, "-S": "reads a file of revisions"},
     ),
     "annotate": _look("-l -n -t -L= -w"),
-    "grep": _look(
-        "-# -a -I -i -w -v -h -H -E -G -P -F -n -l -L -z -c -p -W -q -o -r -e= -f=< -A= -B= -C= -m= --text",
-        "--ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp",
-        "--fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null",
-        "--only-matching --count --color=? --no-color --break --heading --show-function --function-context",
-        "--after-context= --before-context= --context= --threads= --and --or --not --all-match --quiet --untracked",
-        "--cached --recurse-submodules --max-depth= --recursive --no-recursive --no-textconv",
+    "grep": Profile(
+        flags(
+            "-# -a -I -i -w -v -h -H -E -G -P -F -n -l -L -z -c -p -W -q -o -r -e= -f=< -A= -B= -C= -m= --text",
+            "--ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp",
+            "--fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null",
+            "--only-matching --count --color=? --no-color --break --heading --show-function --function-context",
+            "--after-context= --before-context= --context= --threads= --and --or --not --all-match --quiet --untracked",
+            "--cached --recurse-submodules --max-depth= --recursive --no-recursive --no-textconv",
+        ),
+        Operands.TEXT_THEN_READS,
+        instead=frozenset({"-e", "-f"}),
         hazards={**_HAZARDS, "--no-index": "searches files outside the repository"},
+        depth=Depth(frozenset({"--untracked"})),
     ),
     "ls-files": _look(
         "-c -d -m -o -i -s -u -k -z -t -v -f -x= -X=< --cached --deleted --modified --others --ignored --stage",
@@ -137,7 +142,7 @@ _SUBCOMMANDS: Mapping[str, Profile] = {
     "ls-tree": _look(
         "-d -r -t -l -z --long --name-only --name-status --object-only --abbrev=? --full-name --full-tree --format="
     ),
-    "cat-file": _look("-p -t -s -e", operands=Operands.TEXT),
+    "cat-file": _look("-p -t -s -e"),
     "describe": _look(
         "--dirty=? --broken=? --all --tags --contains --abbrev= --candidates= --exact-match"
         " --debug --long"
@@ -238,8 +243,8 @@ _SUBCOMMANDS: Mapping[str, Profile] = {
 
 PROFILES: Mapping[str, Profile] = {
     "git": Profile(
-        flags("-P --no-pager -p --paginate --no-optional-locks --literal-pathspecs --no-replace-objects --version -v"),
+        flags("-P --no-pager --no-optional-locks --literal-pathspecs --no-replace-objects --version -v"),
         subcommands=_SUBCOMMANDS,
-        hazards=_HAZARDS,
+        hazards={**_HAZARDS, "-p": _PAGES, "--paginate": _PAGES},
     )
 }

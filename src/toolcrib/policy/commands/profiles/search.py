@@ -31,7 +31,11 @@ _GREP = Profile(
         "--file": "takes its patterns from a file, which shows in what matches",
         "--exclude-from": "reads a file of patterns",
     },
-    depth=Depth(frozenset({"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"})),
+    depth=Depth(
+        frozenset({"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"}),
+        links=frozenset({"-R", "--dereference-recursive"}),
+        only=frozenset({"--include"}),
+    ),
 )
 _RG = Profile(
     flags(
@@ -53,7 +57,7 @@ _RG = Profile(
         _HELP,
     ),
     Operands.TEXT_THEN_READS,
-    instead=frozenset({"-e", "--regexp"}),
+    instead=frozenset({"-e", "--regexp", "--files"}),
     hazards={
         "--pre": _RUNS,
         "--hostname-bin": _RUNS,
@@ -63,7 +67,11 @@ _RG = Profile(
         "--file": "takes its patterns from a file, which shows in what matches",
         "--ignore-file": "reads a file of patterns",
     },
-    depth=Depth(dots=frozenset({"-.", "--hidden", "-u", "--unrestricted", "--no-ignore"})),
+    depth=Depth(
+        dots=frozenset({"-.", "--hidden", "-u", "--unrestricted", "--no-ignore", "--type-add"}),
+        links=frozenset({"-L", "--follow"}),
+        only=frozenset({"-g", "--glob", "--iglob"}),
+    ),
 )
 _FIND = Profile(
     flags(

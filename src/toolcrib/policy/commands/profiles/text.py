@@ -45,7 +45,7 @@ _DIFF = reader(
     " --horizon-lines=",
     "--speed-large-files --color=? --palette=",
     _HELP,
-    depth=Depth(frozenset({"-r", "--recursive"})),
+    depth=Depth(frozenset({"-r", "--recursive"}), links=None),
 )
 
 PROFILES: Mapping[str, Profile] = {
@@ -138,7 +138,7 @@ PROFILES: Mapping[str, Profile] = {
         flags(
             "-c -r -j -a -s -n -e -S -C -M -R -h -V --compact-output --raw-output --join-output --ascii-output --slurp",
             "--null-input --exit-status --sort-keys --color-output --monochrome-output --raw-input --tab --indent=",
-            "--stream --seq --unbuffered",
+            "--stream --seq --unbuffered --arg== --argjson==",
             _HELP,
         ),
         Operands.TEXT_THEN_READS,
@@ -148,7 +148,6 @@ PROFILES: Mapping[str, Profile] = {
             "-L": "loads modules",
             "--slurpfile": "reads a file",
             "--rawfile": "reads a file",
-            "--arg": "takes two words; write the filter out",
         },
         check=_jq,
     ),
