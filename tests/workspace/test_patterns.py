@@ -11,15 +11,24 @@ SENSITIVE = [
     "/home/me/.aws/credentials", "/home/me/.config/gcloud/x.json", "/home/me/.config/gh/hosts.yml",
     "/home/me/.docker/config.json", "/home/me/.kube/config", "/home/me/.netrc", ".npmrc", ".pypirc", ".git-credentials",
     "/home/me/.bash_history", ".ENV", ".Env.", ".env ", "\uff0eenv", ".e\u200bnv", "/etc/shadow", "/proc/1/environ",
-    "/proc/self/environ", "/home/me/.gnupg/secring.gpg",
+    "/proc/self/environ", "/home/me/.gnupg/secring.gpg", "prod.env", "/home/me/.config/rclone/rclone.conf",
+    "/home/me/.m2/settings.xml",
+    "/home/me/.mozilla/firefox/x/logins.json", "/home/me/Library/Keychains/login.keychain-db", "/home/me/.Xauthority",
+    "/etc/security/opasswd", "/etc/NetworkManager/system-connections/home",
+    "/home/me/.ipython/profile_default/history.sqlite",
+    "infra/terraform.tfstate", "AuthKey.p8",
 ]  # fmt: skip
 HARMLESS = [
     "environment.py", "env", "src/key.py", "monkey.py", "pem.md", "docs/ssh.md", "id_rsa.pub", "/etc/passwd",
     "/proc/cpuinfo", "etc/shadow", "keys/readme", ".environment", "docker/config.json", "credentials.md", "history.py",
+    ".env.example",
+    "sub/.env.sample", "example.env", "src/env.d.ts", ".config/app.toml", "library/books.py", "profile_default/a.py",
 ]  # fmt: skip
 PROTECTED = [
     ".git/config", "x/.git/hooks/pre-commit", ".GIT/config", ".gitattributes", ".mcp.json", ".Cursor/MCP.json",
     ".toolcrib/approvals.db", ".vscode/tasks.json", ".bashrc", "AGENTS.md", "sub/claude.md", "toolcrib.toml", ".envrc",
+    ".git./hooks/x", "x/.git ./config", ".gdbinit", ".psqlrc", "QWEN.md", ".github/instructions/a.md",
+    ".jj/config.toml",
 ]  # fmt: skip
 ORDINARY = [
     "conftest.py",

@@ -12,7 +12,7 @@ MAX_PATH = 4_096
 MAX_NAME_BYTES = 255
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_PLAIN = re.compile(r"[a-z0-9_./-]*[a-z0-9_-]")
+_PLAIN = re.compile(r"[a-z0-9_/-]*(?:\.(?!/|$)[a-z0-9_/-]*)*")
 
 
 def check_text(path: str) -> str:

@@ -11,19 +11,28 @@ from toolcrib.workspace.lexical import folded
 
 # Each line is matched against whole names, at any depth: `.ssh` covers the folder and everything below it.
 SENSITIVE = (
-    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "*.keystore", "*.jks", "*.ppk",
+    ".env", ".env.*", "*.env", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.kdbx", "*.keystore", "*.jks", "*.ppk",
+    "*.keytab", "*.tfstate", "wallet.dat",
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".vault-token", ".config/gcloud", ".config/gh",
     ".config/hub", ".config/git/credentials", ".config/op", ".docker/config.json", ".dockercfg",
     ".netrc", "_netrc", ".git-credentials", ".npmrc", ".pypirc", ".yarnrc.yml", ".pgpass", ".my.cnf", ".s3cfg", ".boto",
     ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".terraform.d/credentials.tfrc.json",
-    ".terraformrc", ".local/share/keyrings", ".htpasswd",
+    ".terraformrc", ".local/share/keyrings", "library/keychains", ".htpasswd",
+    ".authinfo", ".authinfo.gpg", ".xauthority", ".iceauthority", ".databrickscfg", ".snowsql", ".oci", ".fly",
+    ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".kaggle/kaggle.json",
+    ".huggingface/token", ".cache/huggingface/token", ".config/containers/auth.json", ".config/configstore",
+    ".config/doctl", ".config/glab-cli", ".config/rclone", ".config/sops", ".config/heroku", ".electrum", ".ethereum",
+    ".mozilla/firefox", ".config/google-chrome", ".config/chromium", ".config/bravesoftware",
+    "library/application support/google/chrome", "library/application support/firefox", "library/cookies",
     "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk",
     ".*_history", ".history", ".lesshst", "fish_history", ".viminfo", "consolehost_history.txt",
+    "profile_default/history.sqlite",
 )  # fmt: skip
 SENSITIVE_HOST = (
     "etc/shadow", "etc/shadow-", "etc/gshadow", "etc/gshadow-", "etc/sudoers", "etc/sudoers.d",
     "etc/ssh/ssh_host_*_key", "etc/krb5.keytab", "proc/[0-9]*", "proc/self", "proc/thread-self", "proc/kcore",
-    "dev/mem", "dev/kmem", "run/secrets", "var/run/secrets",
+    "dev/mem", "dev/kmem", "run/secrets", "var/run/secrets", "etc/security/opasswd", "etc/kubernetes/*.conf",
+    "etc/networkmanager/system-connections", "etc/wireguard", "etc/ssl/private",
 )  # fmt: skip
 PROTECTED = (
     ".git", ".gitattributes", ".gitmodules", ".gitconfig", ".config/git", ".hg", ".svn", ".husky",
@@ -34,14 +43,20 @@ PROTECTED = (
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
     ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish", ".inputrc", ".envrc",
     ".xprofile", ".xinitrc", ".xsessionrc", ".tmux.conf", ".screenrc", ".pdbrc", ".pythonrc", ".config/autostart",
-    ".config/systemd", "library/launchagents",
+    ".config/systemd", "library/launchagents", ".hgrc", ".jj", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".rprofile",
+    ".psqlrc", ".sqliterc", ".curlrc", ".wgetrc", ".mailcap", ".lesskey",
     "agents.md", "agent.md", "claude.md", "claude.local.md", "gemini.md", ".cursorrules", ".windsurfrules",
-    ".clinerules", ".github/copilot-instructions.md",
+    ".clinerules", ".github/copilot-instructions.md", ".github/instructions", ".github/prompts", ".junie",
+    ".goosehints", ".amazonq", ".kilocode", ".trae", ".augment", ".augment-guidelines", ".openhands", "qwen.md",
+    ".qwen", ".opencode", "opencode.json", ".crush.json", "crush.md", "claude_desktop_config.json",
 )  # fmt: skip
 INSTRUCTIONS = frozenset({"agents.md", "agent.md", "claude.md", "claude.local.md", "gemini.md", ".cursorrules"})
 PACKAGE_STORES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".git", "bazel-out"})
-_EXAMPLES = re.compile(r"(^|/)\.env\.(?:example|sample|template|dist)(?=/|$)")
+_EXAMPLES = re.compile(
+    r"(^|/)(?:\.env\.(?:example|sample|template|dist)|\.?(?:example|sample|template|dist)\.env)(?=/|$)"
+)
 """What projects keep in place of the file with the secrets, to be read by everyone."""
+_WILD = frozenset("*?[")
 _ENDING = re.compile(r"\*\.([^*?\[/.]+)")
 _NEUTRAL = ("main.py", "readme.md", ".hidden", "a", "data.txt")
 _SAMPLES = (
@@ -59,29 +74,43 @@ class Secrets(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameSet:
-    """Patterns for names at any depth, sorted by how they are looked up: most paths pass three set look-ups."""
+    """Patterns for names at any depth, sorted by how they are looked up: most paths pass a few set look-ups.
+
+    Only a path with a name that begins one of the other patterns, or with a first letter of one, is searched for them.
+    """
 
     patterns: tuple[str, ...]
     _names: frozenset[str] = field(init=False, repr=False, compare=False)
     _endings: frozenset[str] = field(init=False, repr=False, compare=False)
+    _firsts: frozenset[str] = field(init=False, repr=False, compare=False)
+    _letters: frozenset[str] = field(init=False, repr=False, compare=False)
+    _wild: bool = field(init=False, repr=False, compare=False)
     _rest: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         patterns = {folded(pattern) for pattern in self.patterns}
-        names = frozenset(pattern for pattern in patterns if not set(pattern) & set("*?[/"))
+        names = frozenset(pattern for pattern in patterns if not set(pattern) & (_WILD | {"/"}))
         endings = frozenset(found[1] for pattern in patterns if (found := _ENDING.fullmatch(pattern)))
         rest = sorted(pattern for pattern in patterns - names if not _ENDING.fullmatch(pattern))
         body = "|".join(map(path_expression, rest))
+        heads = [pattern.lstrip("/").split("/")[0] for pattern in rest]
+        firsts = frozenset(head for head in heads if not set(head) & _WILD)
+        letters = frozenset(head[0] for head in heads if head not in firsts)
         object.__setattr__(self, "_names", names)
         object.__setattr__(self, "_endings", endings)
+        object.__setattr__(self, "_firsts", firsts)
+        object.__setattr__(self, "_letters", letters - _WILD)
+        object.__setattr__(self, "_wild", bool(letters & _WILD))
         object.__setattr__(self, "_rest", re.compile(rf"(?:^|/)(?:{body})(?:/|$)", re.DOTALL) if rest else None)
 
     def holds(self, text: str) -> bool:
         """Whether any name of a folded path, or a chain of them, fits."""
+        likely = self._wild
         for name in text.split("/"):
             if name in self._names or ("." in name and name.rpartition(".")[2] in self._endings):
                 return True
-        return self._rest is not None and self._rest.search(text) is not None
+            likely = likely or name in self._firsts or name[:1] in self._letters
+        return likely and self._rest is not None and self._rest.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +132,7 @@ class PathRules:
     def is_sensitive(self, path: str) -> bool:
         """Whether an absolute host path, or a path below a mount, names something that holds secrets."""
         text = folded(path)
-        if ".env." in text:
+        if ".env" in text:
             text = _EXAMPLES.sub(r"\1example", text)
         if self._sensitive.holds(text):
             return True
