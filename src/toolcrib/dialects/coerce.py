@@ -112,7 +112,7 @@ def _literal(text: str) -> Json:
     if text in _LITERALS:
         return _LITERALS[text]
     try:
-        return cast("Json", json.loads(text, strict=False, parse_constant=_refuse))
+        return cast("Json", _DECODER.decode(text))
     except (ValueError, RecursionError):
         pass
     try:
@@ -123,6 +123,9 @@ def _literal(text: str) -> Json:
 
 def _refuse(text: str) -> Json:
     raise ValueError(text)
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse)
 
 
 def _fits(value: Json, types: frozenset[str]) -> bool:

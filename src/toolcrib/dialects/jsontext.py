@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -59,7 +59,7 @@ class JsonText:
             self._failures += 1
             self.duplicates.clear()
             return None
-        if source.pos - begin <= MAX_DEPTH and "\\u" not in window[begin : source.pos]:
+        if source.pos - begin <= MAX_DEPTH and window.find("\\u", begin, source.pos) < 0:
             return Decoded(value, False)
         return _decoded(value, window, begin, source.pos) or self._leave(begin)
 
@@ -109,9 +109,23 @@ class JsonText:
 def _decoded(value: Any, text: str, start: int, end: int) -> Decoded | None:
     """A value just decoded, unless it is nested too deeply for those who will walk through it."""
     brackets = text.count("[", start, end) + text.count("{", start, end)
-    if brackets > MAX_DEPTH and _brackets(text, start, end).deepest > MAX_DEPTH:
+    if brackets > MAX_DEPTH and _is_deep(value):
         return None
     return Decoded(_clean(value) if text.find("\\u", start, end) >= 0 else value, False)
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether objects and arrays are nested too deeply, looked at layer by layer."""
+    layer: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        layer = [inner for outer in layer for inner in _inside(outer) if isinstance(inner, dict | list)]
+        if not layer:
+            return False
+    return True
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def mend(text: str) -> Decoded | None:

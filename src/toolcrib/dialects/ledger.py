@@ -51,6 +51,11 @@ class Ledger:
         """Whether there is no content yet but white space."""
         return self._empty
 
+    @property
+    def in_layout(self) -> bool:
+        """Whether there was nothing but white space since the last markup."""
+        return self._touches_markup
+
     def content(self, text: str) -> None:
         self._before, self._last = self._last, text
         if self._space or self._empty or self._touches_markup or text[-1].isspace():
@@ -88,6 +93,16 @@ class Ledger:
         if spans and spans[-1].kind is kind and kind is not Kind.CALL:
             start = spans.pop().start
         spans.append(Span(kind, start, end))
+
+    def extend(self, end: int) -> None:
+        """Everything from the last owned character up to `end` goes with it."""
+        spans = self.spans
+        spans[-1] = spans[-1]._replace(end=end)
+
+    @property
+    def owned(self) -> int:
+        """How many characters have an owner."""
+        return self.spans[-1].end if self.spans else 0
 
     def after_opening_quote(self) -> bool:
         """Whether the last character of content opens a quotation."""

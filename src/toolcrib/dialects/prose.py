@@ -11,6 +11,7 @@ from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, Js
 from toolcrib.dialects.grammar import Alternative
 from toolcrib.dialects.parsed import Kind
 from toolcrib.dialects.reader import Block, Code, Reader
+from toolcrib.dialects.row import take_row
 from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, skip_space, starts_with
 
 _FRAME_LIMIT = 200
@@ -35,7 +36,7 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
         yield from _read_start(reader)
     grammar = reader.grammar
     while token := _take_text(reader, emit) or (yield from _read_text(reader, grammar.markers, emit)):
-        reader.ledger.own(kind, reader.source.position)
+        _own_text(reader, kind)
         close = grammar.reasoning.get(token)
         if token == "`":
             yield from _read_code(reader, emit, kind)
@@ -53,9 +54,16 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
             _skip(reader, token)
         else:
             _keep(reader, token, emit, kind)
-    reader.ledger.own(kind, reader.source.position)
+    _own_text(reader, kind)
+    reader.ledger.own(Kind.MARKUP, reader.source.position)
     if reader.source.pos < len(reader.source.window):
         _skip(reader, reader.source.window[reader.source.pos :])
+
+
+def _own_text(reader: Reader, kind: Kind) -> None:
+    """The text just read is `kind`; but white space behind markup goes with what follows, if that is markup too."""
+    if kind is not Kind.CONTENT or not reader.ledger.in_layout:
+        reader.ledger.own(kind, reader.source.position)
 
 
 def _read_start(reader: Reader) -> Reading:
@@ -166,6 +174,8 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
                     source.release()
                     return _skip(reader, "")
             elif (yield from _read_block(reader, option)):
+                if kind is Kind.CONTENT:
+                    take_row(reader, option.format)
                 return None
         source.rewind()
     _keep(reader, token, emit, kind)
@@ -201,11 +211,17 @@ def _read_block(reader: Reader, option: Alternative) -> Block:
     source, ledger = reader.source, reader.ledger
     reader.format, reader.own = option.format, option.own
     begin, calls = source.position, len(ledger.calls)
+    reader.opened = begin - source.since_mark()
     if option.format.bare:
         source.rewind()
         source.mark()
     if (yield from _FAMILIES[type(option.format)](reader, option.format)):
-        ledger.own(Kind.CALL if len(ledger.calls) > calls else Kind.MARKUP, source.position)
+        if len(ledger.calls) == calls:
+            ledger.own(Kind.MARKUP, source.position)
+        elif ledger.owned > reader.opened:
+            ledger.extend(source.position)
+        else:
+            reader.own_call()
         source.release()
         ledger.markup()
         return True

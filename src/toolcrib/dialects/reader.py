@@ -37,11 +37,13 @@ class Reader:
         "json",
         "ledger",
         "open_wraps",
+        "opened",
         "own",
         "plain",
         "source",
         "spent",
         "tools",
+        "wasted",
     )
 
     def __init__(self, grammar: Grammar, tools: ToolTable, code: Code) -> None:
@@ -52,7 +54,9 @@ class Reader:
         self.ledger = Ledger()
         self.json = JsonText(self.source)
         self.open_wraps: set[str] = set()
+        self.opened = 0  # where the opening of the call being read stands
         self.spent = 0  # characters read more than once
+        self.wasted = 0  # characters looked at in vain for calls in a row
         self.format: Format | None = None
         self.own = True
         self._entered: Format | None = None
@@ -93,8 +97,12 @@ class Reader:
 
     def commit(self) -> None:
         """What was read so far belongs to a call for good."""
-        self.ledger.own(Kind.CALL, self.source.position)
+        self.own_call()
         self.source.mark()
+
+    def own_call(self) -> None:
+        self.ledger.own(Kind.MARKUP, self.opened)
+        self.ledger.own(Kind.CALL, self.source.position)
 
     def seek(self, offset: int) -> None:
         """Go to a place counted from the mark, which stays."""

@@ -43,6 +43,26 @@ def read(reader: Reader, spec: Channels) -> Block:
     return True
 
 
+def enter_whole(reader: Reader, spec: Channels) -> bool:
+    """Enter a call that stands whole in the window behind its header's channel, end and all; False enters nothing."""
+    source = reader.source
+    window, begin = source.window, source.pos
+    body = window.find(spec.message, begin, begin + _HEAD_LIMIT)
+    recipient = _RECIPIENT.search(window, begin, body) if body >= 0 else None
+    if recipient is None or not reader.accepts(recipient[1]):
+        return False
+    source.pos = body + len(spec.message)
+    whole = reader.json.take() if source.peek() == "{" else None
+    if whole is None or not isinstance(whole.value, dict) or reader.json.duplicates:
+        return False
+    source.peek()
+    end = next((end for end in spec.ends if window.startswith(end, source.pos)), "")
+    source.pos += len(end)
+    if end:
+        reader.enter(recipient[1], whole.value)
+    return bool(end)
+
+
 def _enter_headless(reader: Reader, head: str) -> bool:
     recipient = _RECIPIENT.search(head)
     if recipient is None or not reader.source.closed or not reader.accepts(recipient[1]):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from toolcrib.dialects.families.json_block import recover
 from toolcrib.dialects.formats.spec import Header
 from toolcrib.dialects.jsontext import End
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
+from toolcrib.values.json import Json
 
 _HEAD_LIMIT = 512
 
 
 def read(reader: Reader, spec: Header) -> Block:
-    if _take_call(reader, spec):
+    whole = _take_call(reader, spec)
+    if whole is not None:
+        reader.enter(whole.name, whole.arguments, id=whole.id)
         return (yield from _read_tail(reader, spec))
     source = reader.source
     start = source.since_mark()
@@ -60,15 +64,40 @@ def _read_tail(reader: Reader, spec: Header) -> Block:
     return True
 
 
-def _take_call(reader: Reader, spec: Header) -> bool:
-    """Enter a call of a known tool whose head and arguments stand whole in the window; False leaves it unread."""
+def enter_whole(reader: Reader, spec: Header) -> bool:
+    """Enter a call that stands whole in the window, close and all; False enters nothing."""
+    source = reader.source
+    whole = _take_call(reader, spec)
+    if whole is None or reader.json.duplicates:
+        return False
+    if source.peek() == "`" and source.window.startswith("```", source.pos):
+        source.pos += 3
+    char = source.peek()
+    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    if not close if spec.closes else not char or char == "`":
+        return False
+    source.pos += len(close)
+    reader.enter(whole.name, whole.arguments, id=whole.id)
+    return True
+
+
+class Whole(NamedTuple):
+    """A call without doubt."""
+
+    name: str
+    arguments: dict[str, Json]
+    id: str | None
+
+
+def _take_call(reader: Reader, spec: Header) -> Whole | None:
+    """A call of a known tool whose head and arguments stand whole in the window; None leaves it unread."""
     source = reader.source
     window, begin = source.window, source.pos
     end, found = _ends(spec).next(window, begin, closed=False)
     head = _head(spec).fullmatch(window, begin, end) if found and end - begin <= _HEAD_LIMIT else None
     name = _tool_name(reader, head)
     if head is None or name == spec.prose_name or not reader.accepts(name):
-        return False
+        return None
     source.pos = end
     if found != "{":
         source.pos += len(found)
@@ -76,9 +105,8 @@ def _take_call(reader: Reader, spec: Header) -> bool:
     decoded = reader.json.take() if window.startswith("{", source.pos) else None
     if decoded is None or not isinstance(decoded.value, dict):
         source.pos = begin
-        return False
-    reader.enter(name, decoded.value, id=head.groupdict().get("id"))
-    return True
+        return None
+    return Whole(name, decoded.value, head.groupdict().get("id"))
 
 
 @lru_cache(maxsize=64)

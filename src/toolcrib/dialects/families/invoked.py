@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping
 from functools import lru_cache
-from typing import cast
+from typing import NamedTuple, cast
 
 from toolcrib.dialects.coerce import coerce, member, types_of
 from toolcrib.dialects.formats.spec import Invoked
@@ -41,7 +41,7 @@ def read(reader: Reader, spec: Invoked) -> Block:
             break
         elif not char or (calls and not listed and not (char.isalpha() or char == "_")):
             break
-        elif _take_call(reader, spec, alone=spec.bare and not listed) or (
+        elif _enter_plain(reader, spec, alone=spec.bare and not listed) or (
             yield from _read_call(reader, spec, alone=spec.bare and not listed)
         ):
             calls += 1
@@ -63,18 +63,45 @@ def _ends_line(source: Source) -> Block:
     return source.window[source.pos : source.pos + 1] in ("", "\n", "\r", ";", "<")
 
 
-def _take_call(reader: Reader, spec: Invoked, *, alone: bool) -> bool:
+def _enter_plain(reader: Reader, spec: Invoked, *, alone: bool) -> bool:
     """Enter a call that stands whole in the window with plain values; False leaves it unread."""
-    source = reader.source
-    head = _head(spec)(source.window, source.pos)
-    if alone or head is None or reader.tools.known is None or head[1] not in reader.tools.known:
+    call = None if alone else _plain_call(reader, spec)
+    if call is None:
         return False
-    plain = plain_arguments(source.window, head.end(), spec.quotes)
-    if plain is None:
-        return False
-    source.pos = plain.end
-    reader.enter(head[1], _typed(reader, spec, head[1], plain.arguments))
+    reader.source.pos = call.end
+    reader.enter(call.name, _typed(reader, spec, call.name, call.arguments))
     return True
+
+
+def enter_whole(reader: Reader, spec: Invoked) -> bool:
+    """Enter a call that stands whole in the window with plain values, close and all; False enters nothing."""
+    source, call = reader.source, _plain_call(reader, spec)
+    if call is None:
+        return False
+    source.pos = call.end
+    char = source.peek()
+    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    if not close if spec.closes else not char:
+        return False
+    source.pos += len(close)
+    reader.enter(call.name, _typed(reader, spec, call.name, call.arguments))
+    return True
+
+
+class _Plain(NamedTuple):
+    name: str
+    arguments: dict[str, Json]
+    end: int
+
+
+def _plain_call(reader: Reader, spec: Invoked) -> _Plain | None:
+    """The call of a known tool that stands in the window with plain values. Reads nothing."""
+    window = reader.source.window
+    head = _head(spec)(window, reader.source.pos)
+    if head is None or reader.tools.known is None or head[1] not in reader.tools.known:
+        return None
+    plain = plain_arguments(window, head.end(), spec.quotes)
+    return _Plain(head[1], plain.arguments, plain.end) if plain is not None else None
 
 
 @lru_cache(maxsize=64)

@@ -48,6 +48,22 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
     return calls > 0
 
 
+def enter_whole(reader: Reader, spec: JsonBlock) -> bool:
+    """Enter a plain call that stands whole in the window, close and all; False enters nothing."""
+    source = reader.source
+    whole = reader.json.take()
+    call = _plain_call(whole.value, reader) if whole is not None and not reader.json.duplicates else None
+    if call is None:
+        return False
+    char = source.peek()
+    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    if not close if spec.closes else not char or char in "{[,;]`":
+        return False
+    source.pos += len(close)
+    reader.enter(call.name, cast("dict[str, Json]", call.arguments))
+    return True
+
+
 def _read_object(reader: Reader, spec: JsonBlock) -> Block:
     """Read an object that is not simply there, and enter the calls in it. False when it holds none."""
     start = reader.source.since_mark()
@@ -65,7 +81,11 @@ def _read_object(reader: Reader, spec: JsonBlock) -> Block:
 
 
 def _enter_calls(reader: Reader, spec: JsonBlock, decoded: Decoded) -> bool:
-    found = _plain_call(decoded.value, reader) or list(calls_in(decoded.value, spec))
+    plain = _plain_call(decoded.value, reader)
+    if plain is not None:
+        _enter(reader, plain, repaired=decoded.repaired)
+        return True
+    found = list(calls_in(decoded.value, spec))
     if not found or not all(reader.accepts(call.name) for call in found):
         reader.plain = reader.source.since_mark() if spec.bare else 0
         return False
@@ -74,13 +94,14 @@ def _enter_calls(reader: Reader, spec: JsonBlock, decoded: Decoded) -> bool:
     return True
 
 
-def _plain_call(value: Json, reader: Reader) -> list[Found] | None:
+def _plain_call(value: Json, reader: Reader) -> Found | None:
     """The call in an object that holds a known name, its arguments and nothing more: what there almost always is."""
     if not isinstance(value, dict) or len(value) != 2:
         return None
-    name, arguments = value.get("name"), value.get("arguments") or value.get("parameters")
+    name = value.get("name")
+    arguments = next((value[key] for key in ARGUMENT_KEYS if key in value), None)
     if type(name) is str and type(arguments) is dict and reader.tools.known and name in reader.tools.known:
-        return [Found(name, arguments, None)]
+        return Found(name, arguments, None)
     return None
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from toolcrib.dialects.coerce import coerce, items, member, types_of
 from toolcrib.dialects.formats.spec import Nested
@@ -41,15 +42,50 @@ def read(reader: Reader, spec: Nested) -> Block:
         reader.enter_malformed(head["name"])
         return True
     if deepest:
-        schema = reader.tools.schema(head["name"])
-        tree = _Tree(*source.view(), schema, spec)
-        arguments = {child.name: tree.value(child, member(schema, child.name, schema)) for child in call.children}
-        reader.enter(head["name"], arguments)
+        _enter(reader, spec, head["name"], call)
         return True
     if not source.closed:
         return False
     reader.enter_incomplete(head["name"])
     return True
+
+
+def enter_whole(reader: Reader, spec: Nested) -> bool:
+    """Enter a call of a known tool that stands whole in the window, every tag closed; False enters nothing."""
+    source = reader.source
+    window, offset = source.window, source.since_mark() - source.pos
+    head = _NAME.match(window, source.pos)
+    if head is None or reader.tools.known is None or head["name"] not in reader.tools.known:
+        return False
+    call = Element(spec.element, offset + head.end())
+    stack = [call]
+    for tag in _tags(spec)(window, head.end()):
+        closes, name = tag.groups()
+        if closes and stack[-1].name != name:
+            return False
+        if closes:
+            stack.pop().end = offset + tag.start()
+        else:
+            stack.append(Element(name, offset + tag.end()))
+            stack[-2].children.append(stack[-1])
+        if not stack or len(stack) > _DEPTH:
+            source.pos = tag.end()
+            break
+    if stack:
+        return False
+    _enter(reader, spec, head["name"], call)
+    return True
+
+
+@lru_cache(maxsize=8)
+def _tags(spec: Nested) -> Callable[[str, int], Iterator[re.Match[str]]]:
+    return re.compile(rf"{re.escape(spec.prefix)}<(/?)([^>]*)>").finditer
+
+
+def _enter(reader: Reader, spec: Nested, name: str, call: Element) -> None:
+    schema = reader.tools.schema(name)
+    tree = _Tree(*reader.source.view(), schema, spec)
+    reader.enter(name, {child.name: tree.value(child, member(schema, child.name, schema)) for child in call.children})
 
 
 def _read_elements(reader: Reader, spec: Nested, call: Element) -> Generator[None, None, int]:

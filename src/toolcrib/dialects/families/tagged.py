@@ -44,7 +44,7 @@ class Progress:
 
 
 def read(reader: Reader, spec: Tagged) -> Block:
-    if _take_call(reader, spec):
+    if enter_whole(reader, spec):
         return True
     source = reader.source
     start = source.since_mark()
@@ -66,7 +66,7 @@ def read(reader: Reader, spec: Tagged) -> Block:
     return (yield from _read_values(reader, spec, call))
 
 
-def _take_call(reader: Reader, spec: Tagged) -> bool:
+def enter_whole(reader: Reader, spec: Tagged) -> bool:
     """Enter a call of a known tool that stands whole in the window, every tag in its place; False leaves it unread."""
     source, plain = reader.source, _plain_of(spec)
     window = source.window
