@@ -12,6 +12,7 @@ from toolcrib.dialects.parsed import Schema
 from toolcrib.values.json import Json
 
 _EMPTY: Schema = {}
+_SURELY_WHOLE = 18
 _STRING = frozenset({"string"})
 _LITERALS: Mapping[str, Json] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _BY_TYPE: Mapping[str, tuple[type, ...]] = {
@@ -24,12 +25,13 @@ _BY_TYPE: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def coerce(text: str, schema: Schema, root: Schema, *, default: frozenset[str] = _STRING) -> Json:
-    """`text` as a value of one of the schema's types; the text itself when it is a value of none of them.
+def coerce(text: str, schema: Schema, root: Schema) -> Json:
+    """`text` as a value of one of the schema's types; the text itself when it is a value of none of them."""
+    return fit(text, types_of(schema, root) or _STRING)
 
-    `default` are the types to assume where the schema names none.
-    """
-    types = types_of(schema, root) or default
+
+def fit(text: str, types: frozenset[str]) -> Json:
+    """`text` as a value of one of the types; the text itself when it is a value of none of them."""
     if types == _STRING:
         return text
     value = _literal(text.strip())
@@ -111,6 +113,8 @@ def _literal(text: str) -> Json:
     """The value a text spells in JSON or Python; an unequal string when it spells none."""
     if text in _LITERALS:
         return _LITERALS[text]
+    if len(text) < _SURELY_WHOLE and text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
+        return int(text)
     try:
         return cast("Json", _DECODER.decode(text))
     except (ValueError, RecursionError):

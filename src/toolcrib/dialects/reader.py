@@ -69,7 +69,7 @@ class Reader:
         anyone = self.tools.known is None or (self.own and not self.grammar.detecting)
         return anyone and _SPELLABLE.fullmatch(name) is not None
 
-    def enter(self, name: str, arguments: dict[str, Json], *, id: str | None = None, repaired: bool = False) -> None:
+    def enter(self, name: str, arguments: dict[str, Json], id: str | None = None, *, repaired: bool = False) -> None:
         """Enter a complete call and keep nothing of its text."""
         self._enter(ParsedCall(name, arguments, id, Status.COMPLETE, repaired))
 
@@ -101,8 +101,11 @@ class Reader:
         self.source.mark()
 
     def own_call(self) -> None:
-        self.ledger.own(Kind.MARKUP, self.opened)
-        self.ledger.own(Kind.CALL, self.source.position)
+        """What was read from the opening on is a call, and what nobody owns before it is markup."""
+        ledger, source = self.ledger, self.source
+        if self.opened > ledger.owned:
+            ledger.own(Kind.MARKUP, self.opened)
+        ledger.own(Kind.CALL, source.base + source.pos)
 
     def seek(self, offset: int) -> None:
         """Go to a place counted from the mark, which stays."""

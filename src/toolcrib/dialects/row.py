@@ -56,6 +56,8 @@ class _Row(NamedTuple):
 @lru_cache(maxsize=128)
 def _row(spec: Format) -> _Row | None:
     """Made from the layout: what stands between the end of a call and the body of the next. None in lists."""
+    if "<>" in spec.opens:  # the tag is the name of a tool
+        return _Row(re.compile(r"\s*()(?=<)").match, _FAMILIES[type(spec)])
     layout, end = spec.layout, _end(spec)
     written = (layout.each[end:] + layout.between + layout.each[:end]).lstrip()
     openings = [opening for opening in spec.opens if opening and opening in written]

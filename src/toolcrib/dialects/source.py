@@ -89,6 +89,14 @@ class Source:
         self.pos = pos
         return window[pos] if pos < size else ""
 
+    def stands(self, literals: tuple[str, ...]) -> str:
+        """The first of `literals` that stands whole in the window here, or ""."""
+        window, pos = self.window, self.pos
+        for literal in literals:
+            if window.startswith(literal, pos):
+                return literal
+        return ""
+
     def since_mark(self) -> int:
         """Characters read since the mark."""
         kept = 0 if self._kept is None else self._kept.size

@@ -56,7 +56,7 @@ def enter_whole(reader: Reader, spec: Channels) -> bool:
     if whole is None or not isinstance(whole.value, dict) or reader.json.duplicates:
         return False
     source.peek()
-    end = next((end for end in spec.ends if window.startswith(end, source.pos)), "")
+    end = source.stands(spec.ends)
     source.pos += len(end)
     if end:
         reader.enter(recipient[1], whole.value)

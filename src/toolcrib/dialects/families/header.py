@@ -57,7 +57,7 @@ def _read_tail(reader: Reader, spec: Header) -> Block:
     char = source.peek() or (yield from skip_space(source))
     if char == "`" and (yield from take(source, ("```",))):
         yield from skip_space(source)
-    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    close = source.stands(spec.closes)
     source.pos += len(close)
     if not close and not (yield from take(source, spec.closes)):
         reader.open_wraps.update(spec.closes)
@@ -73,7 +73,7 @@ def enter_whole(reader: Reader, spec: Header) -> bool:
     if source.peek() == "`" and source.window.startswith("```", source.pos):
         source.pos += 3
     char = source.peek()
-    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    close = source.stands(spec.closes)
     if not close if spec.closes else not char or char == "`":
         return False
     source.pos += len(close)
@@ -106,7 +106,7 @@ def _take_call(reader: Reader, spec: Header) -> Whole | None:
     if decoded is None or not isinstance(decoded.value, dict):
         source.pos = begin
         return None
-    return Whole(name, decoded.value, head.groupdict().get("id"))
+    return Whole(name, decoded.value, head["id"] if "id" in head.re.groupindex else None)
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from toolcrib.dialects.coerce import coerce, member, types_of
+from toolcrib.dialects.coerce import fit
 from toolcrib.dialects.formats.spec import Invoked
 from toolcrib.dialects.literals import (
     PYTHON_QUOTES,
@@ -80,7 +80,7 @@ def enter_whole(reader: Reader, spec: Invoked) -> bool:
         return False
     source.pos = call.end
     char = source.peek()
-    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    close = source.stands(spec.closes)
     if not close if spec.closes else not char:
         return False
     source.pos += len(close)
@@ -156,11 +156,8 @@ def _typed(reader: Reader, spec: Invoked, name: str, arguments: dict[str, Json])
     """Arguments with the types of the schema, for formats that write every value as text."""
     if not spec.text_values:
         return arguments
-    schema = reader.tools.schema(name)
     return {
-        key: coerce(value, found, schema)
-        if isinstance(value, str) and types_of(found := member(schema, key, schema), schema)
-        else value
+        key: fit(value, types) if isinstance(value, str) and (types := reader.tools.member(name, key).types) else value
         for key, value in arguments.items()
     }
 

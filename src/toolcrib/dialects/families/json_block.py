@@ -56,7 +56,7 @@ def enter_whole(reader: Reader, spec: JsonBlock) -> bool:
     if call is None:
         return False
     char = source.peek()
-    close = next((close for close in spec.closes if source.window.startswith(close, source.pos)), "")
+    close = source.stands(spec.closes)
     if not close if spec.closes else not char or char in "{[,;]`":
         return False
     source.pos += len(close)
@@ -99,7 +99,7 @@ def _plain_call(value: Json, reader: Reader) -> Found | None:
     if not isinstance(value, dict) or len(value) != 2:
         return None
     name = value.get("name")
-    arguments = next((value[key] for key in ARGUMENT_KEYS if key in value), None)
+    arguments = value.get("arguments", value.get("parameters"))
     if type(name) is str and type(arguments) is dict and reader.tools.known and name in reader.tools.known:
         return Found(name, arguments, None)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from toolcrib.dialects.coerce import coerce, items, member, types_of
+from toolcrib.dialects.coerce import fit, items, member, types_of
 from toolcrib.dialects.formats.spec import Nested
 from toolcrib.dialects.parsed import Schema
 from toolcrib.dialects.reader import Block, Reader
@@ -15,6 +15,7 @@ from toolcrib.dialects.source import read_to
 from toolcrib.values.json import Json
 
 _DEPTH = 100
+_TEXT = frozenset({"string"})
 _NAME = re.compile(r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?\s*>")
 
 
@@ -85,7 +86,10 @@ def _tags(spec: Nested) -> Callable[[str, int], Iterator[re.Match[str]]]:
 def _enter(reader: Reader, spec: Nested, name: str, call: Element) -> None:
     schema = reader.tools.schema(name)
     tree = _Tree(*reader.source.view(), schema, spec)
-    reader.enter(name, {child.name: tree.value(child, member(schema, child.name, schema)) for child in call.children})
+    arguments: dict[str, Json] = {}
+    for child in call.children:
+        arguments[child.name] = tree.value(child, *reader.tools.member(name, child.name))
+    reader.enter(name, arguments)
 
 
 def _read_elements(reader: Reader, spec: Nested, call: Element) -> Generator[None, None, int]:
@@ -135,14 +139,16 @@ class _Tree:
     root: Schema
     spec: Nested
 
-    def value(self, element: Element, schema: Schema) -> Json:
-        types = types_of(schema, self.root)
+    def value(self, element: Element, schema: Schema, types: frozenset[str]) -> Json:
         children = element.children
         if children and all(child.name == self.spec.item for child in children) and "object" not in types:
-            return [self.value(child, items(schema, self.root)) for child in children]
+            return [self._typed(child, items(schema, self.root)) for child in children]
         if children:
-            return {child.name: self.value(child, member(schema, child.name, self.root)) for child in children}
+            return {child.name: self._typed(child, member(schema, child.name, self.root)) for child in children}
         raw = self.text[self.mark + element.start : self.mark + element.end]
         if (not raw or raw.isspace()) and "string" not in types and types & {"array", "object"}:
             return [] if "array" in types else {}
-        return coerce(raw, schema, self.root)
+        return fit(raw, types or _TEXT)
+
+    def _typed(self, element: Element, schema: Schema) -> Json:
+        return self.value(element, schema, types_of(schema, self.root))

@@ -8,19 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias, cast
 
-from toolcrib.dialects.coerce import coerce
+from toolcrib.dialects.coerce import fit
 from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
-from toolcrib.dialects.parsed import Schema
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, Source, markers, read_to, read_to_any, skip_space, take
-from toolcrib.dialects.tools import Member
 from toolcrib.values.json import Json
 
 _CDATA = "<![CDATA["
 _WORD = r"([^\W\d][\w.\-]*)"
 _HEAD_LIMIT = 512
 _JUNK_LIMIT = 200
-_TEXT = frozenset({"string"})
 _ANYTHING = frozenset({"integer", "number", "boolean", "null", "array", "object"})
 
 
@@ -85,10 +82,11 @@ def enter_whole(reader: Reader, spec: Tagged) -> bool:
             return False
         call.values.append(Value(key[1], key[2] if plain.says_type else None, offset + start, offset + end))
         pos = plain.space(window, end + len(close)).end()
-    close = next((close for close in spec.closes or (f"</{call.name}>",) if window.startswith(close, pos)), None)
-    if close is None:
+    source.pos, begin = pos, source.pos
+    close = source.stands(spec.closes or (f"</{call.name}>",))
+    source.pos = pos + len(close) if close else begin
+    if not close:
         return False
-    source.pos = pos + len(close)
     _enter(reader, spec, call)
     return True
 
@@ -255,13 +253,12 @@ def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[s
 def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
     _give_back(reader, spec, call)
     text, mark = reader.source.view()
-    schema = reader.tools.schema(call.name)
     arguments: dict[str, Json] = {}
     for value in call.values:
         if value.key in arguments:
             reader.note("duplicate_key", f"{value.key!r} was given twice; the last value counts")
         raw = plain(text, mark + value.start, mark + value.end, call.text)
-        arguments[value.key] = typed(raw, value.type, reader.tools.member(call.name, value.key), schema)
+        arguments[value.key] = typed(raw, value.type, reader.tools.member(call.name, value.key).types)
     reader.enter(call.name, arguments, repaired=call.repaired)
 
 
@@ -326,14 +323,11 @@ def _from_xml(text: str) -> str:
     )
 
 
-def typed(text: str, said: str | None, declared: Member, root: Schema) -> Json:
+def typed(text: str, said: str | None, types: frozenset[str]) -> Json:
     """The value of an argument: by its schema, and where that is silent by what the markup says of it."""
-    schema, unsure = declared
-    if unsure == _TEXT:
-        return text
-    if said in (None, "true", "string"):
-        return coerce(text, schema, root)
-    return coerce(text, {} if not unsure else schema, root, default=_ANYTHING)
+    if types:
+        return fit(text, types)
+    return text if said in (None, "true", "string") else fit(text, _ANYTHING)
 
 
 def _enter_cut(reader: Reader, call: Progress) -> bool:
