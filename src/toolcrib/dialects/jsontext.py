@@ -155,6 +155,11 @@ def mend(text: str) -> Decoded | None:
     return Decoded(_clean(value), True) if isinstance(value, dict | list) and value else None
 
 
+def is_open(text: str) -> bool:
+    """Whether brackets are open at the end of a text."""
+    return bool(_brackets(text, 0, len(text)).missing)
+
+
 class _Brackets(NamedTuple):
     """How deeply a text is nested, and what would close what is open at its end."""
 

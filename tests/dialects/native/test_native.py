@@ -269,6 +269,41 @@ SLOPPY: dict[str, tuple[list[dict[str, Any]], list[ParsedCall]]] = {
         ],
         [ParsedCall("notes.read", {}, "c1", Status.INCOMPLETE)],
     ),
+    "arguments cut with the connection": (
+        [chunk({"index": 0, "id": "c1", "function": {"name": "notes__read", "arguments": '{"path": "rm -rf'}})],
+        [ParsedCall("notes.read", {}, "c1", Status.INCOMPLETE)],
+    ),
+    "cut by the length limit before the arguments": (
+        [
+            chunk({"index": 0, "id": "c1", "function": {"name": "notes__read", "arguments": ""}}),
+            {"choices": [{"delta": {}, "finish_reason": "length"}]},
+        ],
+        [ParsedCall("notes.read", {}, "c1", Status.INCOMPLETE)],
+    ),
+    "no ids and no index, one by one": (
+        [
+            chunk({"function": {"name": "notes__read", "arguments": '{"path": "a"}'}}),
+            chunk({"function": {"name": "notes__read", "arguments": '{"path": "b"}'}}),
+            chunk({"function": {"name": "bell", "arguments": ""}}, finish_reason="tool_calls"),
+        ],
+        [ParsedCall("notes.read", {"path": "a"}), ParsedCall("notes.read", {"path": "b"}), ParsedCall("bell", {})],
+    ),
+    "the name repeated with every piece": (
+        [
+            chunk({"index": 0, "function": {"name": "notes__read", "arguments": '{"path"'}}),
+            chunk({"index": 0, "function": {"name": "notes__read", "arguments": ': "a"}'}}),
+            chunk({"index": 0, "function": {"name": "notes__read", "arguments": ""}}, finish_reason="tool_calls"),
+        ],
+        [ParsedCall("notes.read", {"path": "a"})],
+    ),
+    "pieces of two calls in turn": (
+        [
+            chunk({"index": 0, "id": "c1", "function": {"name": "notes__read", "arguments": '{"pa'}}),
+            chunk({"index": 1, "id": "c2", "function": {"name": "bell", "arguments": "{}"}}),
+            chunk({"index": 0, "function": {"arguments": 'th": "a"}'}}, finish_reason="tool_calls"),
+        ],
+        CALLS,
+    ),
     "arguments that are no object": (
         [chunk({"index": 0, "id": "c1", "function": {"name": "notes__read", "arguments": "[1]"}})],
         [ParsedCall("notes.read", {}, "c1", Status.MALFORMED)],
@@ -285,20 +320,54 @@ def test_sloppy_chat_chunks_are_understood(case: str) -> None:
     assert stream.finish().calls == expected
 
 
-def test_a_message_cut_by_its_limit_leaves_an_incomplete_call() -> None:
-    stream = anthropic.Stream(NAMES)
-    stream.feed(
-        {
-            "type": "content_block_start",
-            "index": 0,
-            "content_block": {"type": "tool_use", "id": "c1", "name": "bell", "input": {}},
-        }
-    )
-    stream.feed(
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"a": "b'}}
-    )
-    stream.feed({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}})
+STOP: dict[str, Any] = {"type": "content_block_stop", "index": 0}
+USE: dict[str, Any] = {"type": "tool_use", "id": "c1", "name": "bell", "input": {}}
+START: dict[str, Any] = {"type": "content_block_start", "index": 0, "content_block": USE}
+PIECE: dict[str, Any] = {
+    "type": "content_block_delta",
+    "index": 0,
+    "delta": {"type": "input_json_delta", "partial_json": '{"a": "b'},
+}
+ADDED: dict[str, Any] = {
+    "type": "response.output_item.added",
+    "output_index": 0,
+    "item": {"type": "function_call", "name": "bell", "call_id": "c1"},
+}
+GROWN: dict[str, Any] = {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"a": "b'}
+TOO_LONG: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}
+INCOMPLETE: dict[str, Any] = {"type": "response.incomplete", "response": {"status": "incomplete"}}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "events"),
+    [
+        (anthropic, [START, PIECE, TOO_LONG]),
+        (anthropic, [START, PIECE, STOP, TOO_LONG]),
+        (anthropic, [START, STOP, TOO_LONG]),
+        (anthropic, [START, PIECE]),
+        (openai_responses, [ADDED, GROWN, INCOMPLETE]),
+        (openai_responses, [ADDED, GROWN]),
+    ],
+)
+def test_an_answer_that_was_cut_leaves_an_incomplete_call(dialect: ModuleType, events: list[dict[str, Any]]) -> None:
+    stream = dialect.Stream(NAMES)
+    for event in events:
+        assert stream.feed(event) == []
     assert stream.finish().calls == [ParsedCall("bell", {}, "c1", Status.INCOMPLETE)]
+
+
+def test_a_whole_chat_response_that_was_cut_leaves_an_incomplete_call() -> None:
+    call = {"id": "c1", "function": {"name": "bell", "arguments": '{"a": "b'}}
+    response = {"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "length"}]}
+    assert openai_chat.read(response, NAMES).calls == [ParsedCall("bell", {}, "c1", Status.INCOMPLETE)]
+
+
+def test_arguments_that_are_only_said_at_the_end_count() -> None:
+    stream = openai_responses.Stream(NAMES)
+    stream.feed(ADDED)
+    stream.feed({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": '{"a": "b"}'})
+    stream.feed({"type": "response.completed", "response": {"status": "completed"}})
+    assert stream.finish().calls == [ParsedCall("bell", {"a": "b"}, "c1")]
 
 
 @each

@@ -27,6 +27,7 @@ from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
 
 NAME = "anthropic"
+_CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
 _NOTHING: JsonObject = {}
 _MODES = {Mode.AUTO: "auto", Mode.REQUIRED: "any", Mode.NONE: "none"}
 
@@ -55,7 +56,7 @@ def read(message: JsonObject, names: NameTable | None = None) -> Parsed:
     stream = Stream(names)
     for number, block in enumerate(items(get(message, "content"))):
         stream.feed({"type": "content_block_start", "index": number, "content_block": block})
-    stream.feed({"type": "message_delta", "delta": {"stop_reason": get(message, "stop_reason")}})
+    stream.feed({"type": "message_delta", "delta": {"stop_reason": get(message, "stop_reason") or "end_turn"}})
     return stream.finish()
 
 
@@ -75,9 +76,9 @@ class Stream:
             if piece := text_of(get(event, "delta", "partial_json")):
                 self._answer.call(index, arguments=piece)
         elif kind == "content_block_stop":
-            self._answer.close(index)
-        elif kind == "message_delta" and get(event, "delta", "stop_reason") == "max_tokens":
-            self._answer.cut()
+            self._answer.rest(index)  # a block that was cut is stopped too; why it stopped is said later
+        elif kind == "message_delta" and (reason := get(event, "delta", "stop_reason")) is not None:
+            (self._answer.cut if reason in _CUT else self._answer.end)()
         return self._answer.take()
 
     def finish(self) -> Parsed:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolcrib.dialects.render import Call
 
 NAME = "openai_chat"
+_CUT = ("length", "content_filter")
 
 
 def advertise(specs: Iterable[ToolSpec], names: NameTable, strict: Strict = Strict.OFF) -> Advertised:
@@ -53,9 +54,9 @@ def choose(choice: Choice, names: NameTable) -> Chosen:
 
 
 def read(message: JsonObject, names: NameTable | None = None) -> Parsed:
-    """An answer's message, whole. Text is not looked into: that is done only when there are no calls at all."""
+    """An answer's message, or the whole response, which also says if it was cut. Text is not looked into for calls."""
     stream = Stream(names)
-    stream.feed({"choices": [{"delta": message}]})
+    stream.feed(message if "choices" in message else {"choices": [{"delta": message, "finish_reason": "stop"}]})
     return stream.finish()
 
 
@@ -75,10 +76,7 @@ class Stream:
         if (old := get(delta, "function_call")) is not None:
             self._add(0, 0, None, old)
         if (reason := get(chunk, "choices", 0, "finish_reason")) is not None:
-            if reason == "length":
-                self._answer.cut()
-            elif self._last is not None:
-                self._answer.close(self._last)
+            (self._answer.cut if reason in _CUT else self._answer.end)()
         return self._answer.take()
 
     def finish(self) -> Parsed:
@@ -87,7 +85,7 @@ class Stream:
     def _add(self, index: Json, number: int, id: Json, function: Json) -> None:
         key = index if isinstance(index, int) else number
         if self._last is not None and key != self._last:
-            self._answer.close(self._last)
+            self._answer.rest(self._last)
         self._last = key
         arguments = get(function, "arguments")
         self._answer.call(key, text_of(get(function, "name")), text_of(id) or None, arguments)

@@ -27,6 +27,7 @@ from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
 
 NAME = "openai_responses"
+_ENDS = ("completed", "incomplete", "failed", "cancelled")
 _REASONING = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
 
 
@@ -57,7 +58,7 @@ def read(response: JsonObject, names: NameTable | None = None) -> Parsed:
     stream = Stream(names)
     for number, item in enumerate(items(get(response, "output"))):
         stream.feed({"type": "response.output_item.done", "output_index": number, "item": item})
-    stream.feed({"type": "response.completed", "response": {"status": get(response, "status")}})
+    stream.feed({"type": "response.completed", "response": {"status": get(response, "status") or "completed"}})
     return stream.finish()
 
 
@@ -81,8 +82,11 @@ class Stream:
             self._streamed.add(index)
         elif kind == "response.output_item.done":
             self._done(index, item)
-        elif get(event, "response", "status") == "incomplete":
-            self._answer.cut()
+        elif kind == "response.function_call_arguments.done" and index not in self._streamed:
+            self._answer.call(index, arguments=get(event, "arguments"))
+            self._streamed.add(index)
+        elif (status := get(event, "response", "status")) in _ENDS:
+            (self._answer.end if status == "completed" else self._answer.cut)()
         return self._answer.take()
 
     def finish(self) -> Parsed:

@@ -81,8 +81,9 @@ class Chosen:
 
 @dataclass(slots=True)
 class Piece:
-    """A call that is arriving."""
+    """A call that is arriving; `number` is its place among the calls."""
 
+    number: int
     name: str = ""
     id: str | None = None
     arguments: Pieces = field(default_factory=Pieces)
@@ -99,10 +100,11 @@ class Assembly:
         self._content = Pieces()
         self._reasoning = Pieces()
         self._open: dict[object, Piece] = {}
-        self._calls: list[ParsedCall] = []
+        self._calls: dict[int, ParsedCall] = {}
+        self._begun = 0
         self._notes: list[Note] = []
         self._json = _json_reader()
-        self._cut = False
+        self._cut = self._ended = False
         self._deltas: list[Delta] = []
 
     def content(self, text: str) -> None:
@@ -116,13 +118,13 @@ class Assembly:
             self._deltas.append(Delta(Kind.REASONING, text))
 
     def call(self, key: object, name: str = "", id: str | None = None, arguments: Json = None) -> None:
-        """Add to the call under `key`. Another id under the same key is another call."""
+        """Add to the call under `key`, or begin another under the same key."""
         piece = self._open.get(key)
-        if piece is not None and id and piece.id and id != piece.id and name:
+        if piece is not None and name and self._is_another(piece, name, id, arguments):
             self.close(key)
             piece = None
         if piece is None:
-            piece = self._open[key] = Piece()
+            piece = self._open[key] = self._begin()
         piece.name = piece.name or name
         piece.id = piece.id or id
         if isinstance(arguments, str):
@@ -136,16 +138,30 @@ class Assembly:
         if piece is None or not piece.name:
             return
         call = self._finished(piece)
-        self._calls.append(call)
+        self._calls[piece.number] = call
         self._deltas.append(Delta(Kind.CALL, "", call))
+
+    def rest(self, key: object) -> None:
+        """Nothing more is expected of the call under `key`: what is whole is closed, the rest waits for the end."""
+        piece = self._open.get(key)
+        if piece is not None and self._is_whole(piece):
+            self.close(key)
 
     def spoil(self, key: object, status: Status) -> None:
         """The call under `key` can be named but not run."""
-        self._open.setdefault(key, Piece()).status = status
+        if key not in self._open:
+            self._open[key] = self._begin()
+        self._open[key].status = status
 
     def cut(self) -> None:
         """The answer ends because it became too long, not because the model was done."""
         self._cut = True
+
+    def end(self) -> None:
+        """The model was done: every call is all there."""
+        self._ended = True
+        for key in list(self._open):
+            self.close(key)
 
     def take(self) -> list[Delta]:
         deltas, self._deltas = self._deltas, []
@@ -155,7 +171,12 @@ class Assembly:
         for key in list(self._open):
             self.close(key)
         content, reasoning = self._content.text() or None, self._reasoning.text() or None
-        return Parsed(content, reasoning, self._calls, self._notes, self._dialect)
+        calls = [self._calls[number] for number in sorted(self._calls)]
+        return Parsed(content, reasoning, calls, self._notes, self._dialect)
+
+    def _begin(self) -> Piece:
+        self._begun += 1
+        return Piece(self._begun)
 
     def _finished(self, piece: Piece) -> ParsedCall:
         name = self._names.canonical(piece.name) if self._names else piece.name
@@ -163,10 +184,10 @@ class Assembly:
         if piece.status is not Status.COMPLETE:
             self._note("unreadable_call", f"a call of {name} is {piece.status}")
             return ParsedCall(name, {}, piece.id, piece.status)
-        if not text.strip():
+        if not text.strip() and (piece.whole or not self._cut):
             return ParsedCall(name, dict(piece.whole or {}), piece.id)
         decoded = self._json.decode(text)
-        if decoded is not None and decoded.repaired and self._cut:
+        if (decoded is None or decoded.repaired) and self._is_cut(text):
             self._note("incomplete_call", f"the answer ends inside a call of {name}")
             return ParsedCall(name, {}, piece.id, Status.INCOMPLETE)
         value = decoded.value if decoded is not None else None
@@ -175,8 +196,24 @@ class Assembly:
             value = decoded.value if decoded is not None else None
         if decoded is None or not isinstance(value, dict):
             self._note("malformed_arguments", f"the arguments of {name} cannot be read")
-            return ParsedCall(name, {}, piece.id, Status.INCOMPLETE if self._cut else Status.MALFORMED)
+            return ParsedCall(name, {}, piece.id, Status.MALFORMED)
         return ParsedCall(name, value, piece.id, Status.COMPLETE, decoded.repaired)
+
+    def _is_another(self, piece: Piece, name: str, id: str | None, arguments: Json) -> bool:
+        """Whether a name under a key in use begins another call. Some servers repeat it with every piece."""
+        if id and piece.id:
+            return id != piece.id
+        return bool(piece.name) and (bool(arguments) or name != piece.name) and self._is_whole(piece)
+
+    def _is_whole(self, piece: Piece) -> bool:
+        decoded = self._json.decode(piece.arguments.text()) if piece.arguments.size else None
+        return bool(piece.whole) or (decoded is not None and not decoded.repaired)
+
+    def _is_cut(self, text: str) -> bool:
+        """Whether arguments that cannot be read are only the beginning of what the model would have said."""
+        from toolcrib.dialects.jsontext import is_open
+
+        return self._cut or (not self._ended and is_open(text))
 
     def _note(self, code: str, message: str) -> None:
         self._notes.append(Note(code, message, 0))
