@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 from samples import INTEGER, STRING, TOOLS, function, plain, stream
 
-from toolcrib.dialects import Code, Kind, Parsed, ParsedCall, Status, StreamParser, parse, with_text_calls
+from toolcrib.dialects import (
+    Code,
+    Kind,
+    Parsed,
+    ParsedCall,
+    Status,
+    StreamParser,
+    parse,
+    render_calls,
+    with_text_calls,
+)
+from toolcrib.dialects.formats import FORMATS
 
 LUND = [("tide_at", {"harbour": "Lund"})]
 AB = [("tide_at", {"harbour": "A"}), ("tide_at", {"harbour": "B"})]
@@ -137,6 +148,9 @@ TEXT: list[tuple[str, str | None, str]] = [
     ("in a fence", "hermes", f"Like this:\n```\n<tool_call>{CALL}</tool_call>\n```\nDone"),
     ("in inline code", "hermes", f"Write `<tool_call>{CALL}</tool_call>` to call."),
     ("in quotes", "hermes", f'Write "<tool_call>{CALL}</tool_call>" to call.'),
+    ("in a fence, found out", None, f"Like this:\n```xml\n<tool_call>{CALL}</tool_call>\n```\nDone"),
+    ("in a fence of tildes", None, f"Like this:\n~~~\n<tool_call>{CALL}</tool_call>\n~~~\nDone"),
+    ("in a quoted line", None, f"He wrote:\n> so <tool_call>{CALL}</tool_call>\nDone"),
     ("no name", "hermes", '<tool_call>{"arguments": {"harbour": "B"}}</tool_call> after'),
     ("no JSON", "hermes", "<tool_call>not json at all</tool_call>"),
     ("a tool nobody has, found out", None, f"<tool_call>{CALL.replace('tide_at', 'nope')}</tool_call>"),
@@ -152,6 +166,33 @@ def test_text_that_calls_nothing_stays_as_it_is(dialect: str | None, text: str) 
     parsed = parse(text, TOOLS, dialect)
     assert (parsed.calls, parsed.content) == ([], text)
     assert stream(list(text), dialect) == parsed
+
+
+MARKS = ['"{}"', "'{}'", "“{}”", "«{}»"]
+
+
+@pytest.mark.parametrize("dialect", FORMATS)
+def test_a_call_in_quotation_marks_is_text(dialect: str) -> None:
+    call = render_calls([ParsedCall("tide_at", {"harbour": "Lund"})], dialect).strip()
+    for text in (f"Write {marks.format(call)} to call." for marks in MARKS):
+        for chosen in (dialect, None):
+            parsed = parse(text, TOOLS, chosen)
+            assert (parsed.calls, parsed.content) == ([], text)
+            assert stream(list(text), chosen) == parsed
+
+
+@pytest.mark.parametrize(
+    "mention", ['The "<tool_call>" tag:', 'The "<tool_call> tag":', "> Use <tool_call>", "``` x ```"]
+)
+def test_a_call_behind_a_mention_of_its_markup_counts(mention: str) -> None:
+    text = f"{mention}\n<tool_call>{CALL}</tool_call>"
+    assert plain(parse(text, TOOLS).calls) == LUND
+    assert plain(stream(list(text), None).calls) == LUND
+
+
+def test_a_fence_that_ends_late_hides_no_call() -> None:
+    text = f"```json\n{CALL}\nand\n```\n<tool_call>{CALL}</tool_call>"
+    assert plain(parse(text, TOOLS).calls) == LUND * 2
 
 
 def test_code_can_be_searched_for_calls_when_asked() -> None:

@@ -83,7 +83,7 @@ def _build(formats: tuple[Format, ...], detecting: bool, tool_names: frozenset[s
     frames = {opening: close for spec in formats for opening, close in spec.frames if opening not in openings}
     closes = {alternative.close for options in openings.values() for alternative in options if alternative.close}
     closes.update(close for spec in formats for close in spec.closes)
-    literals = {*openings, *reasoning, *drops, *frames, *closes, "`"} - {""}
+    literals = {*openings, *reasoning, *drops, *frames, *closes, "`", "~~~"} - {""}
     return Grammar(
         Markers(literals, _lookahead(openings)),
         {opening: tuple(options) for opening, options in openings.items()},

@@ -5,8 +5,10 @@ from __future__ import annotations
 from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span
 from toolcrib.dialects.source import Pieces
 
-_QUOTES = "\"'“‘«"
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 _OPENING = " \t\n([{:=,>"
+_HEAD = 5
+_SOMETHING = "....."
 
 
 class Ledger:
@@ -17,13 +19,13 @@ class Ledger:
     """
 
     __slots__ = (
-        "_before",
         "_content",
         "_empty",
         "_gap",
-        "_last",
+        "_line",
         "_reasoning",
         "_space",
+        "_tail",
         "_touches_markup",
         "calls",
         "deltas",
@@ -39,7 +41,7 @@ class Ledger:
         self._gap = ""
         self._empty = True
         self._touches_markup = False
-        self._last = self._before = ""
+        self._tail = self._line = ""
         self.calls: list[ParsedCall] = []
         self.deltas: list[Delta] = []
         self.notes: list[Note] = []
@@ -57,7 +59,11 @@ class Ledger:
         return self._touches_markup
 
     def content(self, text: str) -> None:
-        self._before, self._last = self._last, text
+        self._tail = text if len(text) > 1 else self._tail[-1:] + text
+        if "\n" in text:
+            self._line = text[text.rfind("\n") + 1 :][:_HEAD]
+        elif len(self._line) < _HEAD:
+            self._line = (self._line + text)[:_HEAD]
         if self._space or self._empty or self._touches_markup or text[-1].isspace():
             text = self._hold(text)
             if not text:
@@ -75,7 +81,7 @@ class Ledger:
             self._gap = "".join(self._space)
             self._touches_markup = True
         self._space.clear()
-        self._last = self._before = ""
+        self._tail, self._line = "", _SOMETHING
 
     def call(self, call: ParsedCall) -> None:
         self.calls.append(call)
@@ -104,12 +110,15 @@ class Ledger:
         """How many characters have an owner."""
         return self.spans[-1].end if self.spans else 0
 
-    def after_opening_quote(self) -> bool:
-        """Whether the last character of content opens a quotation."""
-        if self._last[-1:] not in _QUOTES:
-            return False
-        tail = (self._before + self._last)[-2:] if len(self._last) < 2 else self._last[-2:]
-        return tail[-1:] != "" and tail[-1] in _QUOTES and (len(tail) == 1 or tail[0] in _OPENING)
+    def open_quote(self) -> str:
+        """The mark that would end the quotation which the last character of content opens; "" when it opens none."""
+        closing = _QUOTES.get(self._tail[-1:], "")
+        return closing if closing and (len(self._tail) == 1 or self._tail[-2] in _OPENING) else ""
+
+    @property
+    def in_quoted_line(self) -> bool:
+        """Whether the line of content begins as quoted lines do."""
+        return self._line.lstrip(" ").startswith(">")
 
     def result(self) -> Parsed:
         if self._space and not self._touches_markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
+from functools import lru_cache
 from typing import cast
 
 from toolcrib.dialects.families import channels, header, invoked, json_block, nested, tagged
@@ -16,6 +17,8 @@ from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, ski
 
 _FRAME_LIMIT = 200
 _TICKS = 8
+_CODE = ("`", "```", "~~~")
+_QUOTATION_LIMIT = 1000
 _NAME_END = re.compile(r"[\n(]")
 _FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
     JsonBlock: cast("Callable[[Reader, Format], Block]", json_block.read),
@@ -38,9 +41,13 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
     while token := _take_text(reader, emit) or (yield from _read_text(reader, grammar.markers, emit)):
         _own_text(reader, kind)
         close = grammar.reasoning.get(token)
-        if token == "`":
-            yield from _read_code(reader, emit, kind)
-        elif close is not None and kind is Kind.CONTENT and not reader.ledger.after_opening_quote():
+        if token in _CODE and not reader.in_fence:
+            yield from _read_code(reader, token[0], emit, kind)
+        elif reader.ledger.in_quoted_line:
+            _keep(reader, token, emit, kind)
+        elif closing := reader.ledger.open_quote():
+            yield from _read_quoted(reader, token, closing, emit, kind)
+        elif close is not None and kind is Kind.CONTENT:
             _skip(reader, token)
             if (yield from _read_reasoning(reader, markers(close))):
                 emit, kind = _discard, Kind.REASONING
@@ -51,6 +58,7 @@ def read(reader: Reader, *, in_reasoning: bool) -> Reading:
         elif token in grammar.frames:
             yield from _read_frame(reader, token, emit, kind)
         elif token in grammar.drops or token in reader.open_wraps:
+            reader.in_fence = reader.in_fence and token != "```"
             _skip(reader, token)
         else:
             _keep(reader, token, emit, kind)
@@ -158,7 +166,7 @@ def _read_frame(reader: Reader, token: str, emit: Emit, kind: Kind) -> Reading:
 def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], emit: Emit, kind: Kind) -> Reading:
     """Try the ways to go on after an opening; when none leads to a call, the opening is text."""
     source, ledger = reader.source, reader.ledger
-    if ledger.after_opening_quote() or reader.is_spent:
+    if reader.is_spent or ledger.open_quote():
         return _keep(reader, token, emit, kind)
     reader.plain = 0
     for option in options:
@@ -181,6 +189,26 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
     _keep(reader, token, emit, kind)
     if reader.plain > len(token):
         _keep(reader, source.window[source.pos : source.pos + reader.plain - len(token)], emit, kind)
+
+
+def _read_quoted(reader: Reader, token: str, closing: str, emit: Emit, kind: Kind) -> Reading:
+    """Keep markup that a quotation begins with as text, up to the end of the quotation if that is near."""
+    source = reader.source
+    _keep(reader, token[:-1], emit, kind)
+    while True:
+        window, pos = source.window, source.pos
+        end = _quotation_end(closing)(window, pos, pos + _QUOTATION_LIMIT)
+        again = window.find("\n" + token, pos, pos + _QUOTATION_LIMIT if end is None else end.end())
+        if end is None and again < 0 and not source.closed and len(window) - pos < _QUOTATION_LIMIT:
+            yield
+            continue
+        return _keep(reader, window[pos : end.end() if end is not None and again < 0 else pos + 1], emit, kind)
+
+
+@lru_cache(maxsize=8)
+def _quotation_end(closing: str) -> Callable[[str, int, int], re.Match[str] | None]:
+    """Markup ends with a bracket of some kind, so that a mark behind one ends the quotation of it."""
+    return re.compile(rf"[>\]}})`]\s?{closing}").search
 
 
 def _ahead(reader: Reader, token: str, pattern: re.Pattern[str]) -> Generator[None, None, bool]:
@@ -229,13 +257,13 @@ def _read_block(reader: Reader, option: Alternative) -> Block:
     return False
 
 
-def _read_code(reader: Reader, emit: Emit, kind: Kind) -> Reading:
+def _read_code(reader: Reader, tick: str, emit: Emit, kind: Kind) -> Reading:
     """Read inline code or a fence, in which markup is text, unless a fence is this dialect's way to call."""
     source = reader.source
-    ticks = "`"
-    while len(ticks) < _TICKS and (yield from starts_with(source, ticks + "`")):
-        ticks += "`"
-    fenced = reader.grammar.openings.get("```", ()) if len(ticks) == 3 else ()
+    ticks = tick
+    while len(ticks) < _TICKS and (yield from starts_with(source, ticks + tick)):
+        ticks += tick
+    fenced = reader.grammar.openings.get(ticks, ())
     calls = len(reader.ledger.calls)
     yield from _read_opening(reader, ticks, fenced, emit, kind)
     if len(reader.ledger.calls) > calls or reader.code is Code.CALLS:

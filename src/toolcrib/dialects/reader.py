@@ -34,6 +34,7 @@ class Reader:
         "code",
         "format",
         "grammar",
+        "in_fence",
         "json",
         "ledger",
         "open_wraps",
@@ -54,6 +55,7 @@ class Reader:
         self.ledger = Ledger()
         self.json = JsonText(self.source)
         self.open_wraps: set[str] = set()
+        self.in_fence = False  # whether a call was read behind a fence whose end is still to come
         self.opened = 0  # where the opening of the call being read stands
         self.spent = 0  # characters read more than once
         self.wasted = 0  # characters looked at in vain for calls in a row

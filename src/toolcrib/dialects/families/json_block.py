@@ -252,6 +252,7 @@ def _read_close(reader: Reader, spec: JsonBlock) -> Generator[None, None, None]:
                 break
             source.pos += 1
         reader.open_wraps.update(spec.closes)
+        reader.in_fence = "```" in spec.closes
     elif (yield from take(source, ("```",) if "```" in spec.opens else ())):
         return
 
