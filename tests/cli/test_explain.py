@@ -33,3 +33,11 @@ def test_a_declared_command_is_explained_like_any_other_tool(toolcrib: Command, 
     (home / "tools" / "greet.json").write_text(json.dumps(GREET))
     done = toolcrib("policy", "explain", "local.greet", "who=Ada")
     assert (done.code, done.out.split("\n")[0]) == (0, "ASK  local.greet")
+
+
+def test_several_problems_of_arguments_stand_on_lines_of_their_own(toolcrib: Command) -> None:
+    done = toolcrib("policy", "explain", "code.write_file", "--args", '{"pth": 1, "content": 3}')
+    assert "\\n" not in done.out
+    lines = done.out.split("\n")
+    assert [line for line in lines if line.startswith("- ")][0] == "- path: required field is missing"
+    assert sum(line.strip().startswith("- ") for line in lines) == 6

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolcrib.values.identity import Role
 
 MARKS = ("read_sensitive", "read_untrusted")
+NEW_LINE = "\n"
 ROLES = ("main", "orchestrator", "sub", "fork", "worker")
 
 
@@ -176,10 +177,13 @@ def _print_trace(trace: Trace) -> None:
     from toolcrib.values.visible import visible
 
     click.echo(f"{_styled(trace.verdict, trace.verdict.upper())}  {visible(trace.tool)}")
-    click.echo(f"{visible(trace.because)} [{visible(trace.rule)}, {trace.layer}]\n")
+    click.echo(f"{visible(trace.because, keep=NEW_LINE)} [{visible(trace.rule)}, {trace.layer}]\n")
     wide = max(len(stage.name) for stage in trace.stages)
     for number, stage in enumerate(trace.stages, 1):
-        click.echo(f"{number:>2}  {stage.name:<{wide}}  {visible(stage.finding)}")
+        first, *rest = visible(stage.finding, keep=NEW_LINE).split(NEW_LINE)
+        click.echo(f"{number:>2}  {stage.name:<{wide}}  {first}")
+        for line in rest:
+            click.echo(f"{'':{wide + 6}}{line}")
         for step in stage.rules:
             sign = {"decides": "▶", "applies": "•", "unmet": "·", "void": "×"}[step.say.value]
             verdict = _styled(step.verdict if step.say in ("decides", "applies") else "", f"{step.verdict:<6}")

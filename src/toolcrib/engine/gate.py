@@ -18,6 +18,7 @@ from toolcrib.values.event import EventType, Level
 from toolcrib.values.json import JsonObject
 from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest, request_json
 from toolcrib.values.refusal import Reason, Refusal, StoreError
+from toolcrib.values.words import sentence
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
@@ -107,7 +108,7 @@ class Gate:
         else:
             return answer
         run.note(EventType.PERMISSION_FAILED, request.call_id, {"problem": problem}, Level.WARNING)
-        message = f"{invocation.tool.name} was not permitted: {problem}. Without an answer the call is denied."
+        message = f"{invocation.tool.name} was not permitted: {sentence(problem)} Without an answer the call is denied."
         raise Refusal(Reason.PERMISSION_DENIED, message, {"request_id": request.request_id})
 
     def _verify_again(self, slot: Slot, invocation: Invocation, run: Run) -> None:
@@ -189,7 +190,7 @@ def denial(invocation: Invocation, decision: Decision, why: str | None = None) -
         message = decision.deny_message
     else:
         way_out = "Do something else, or ask the user how to go on." if why else "Choose another way."
-        message = f"{invocation.tool.name} was not permitted: {why or decision.because}. {way_out}"
+        message = f"{invocation.tool.name} was not permitted: {sentence(why or decision.because)} {way_out}"
     details = {"rule": decision.rule, "layer": decision.layer, "because": decision.because}
     return Refusal(Reason.PERMISSION_DENIED, f"{message} [rule: {decision.cite}]", details)
 

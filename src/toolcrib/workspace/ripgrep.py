@@ -15,6 +15,7 @@ from typing import cast
 
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.words import sentence
 from toolcrib.workspace.globs import expand_braces
 from toolcrib.workspace.patterns import Secrets
 from toolcrib.workspace.search import Case, Ground, Place, Query, Searched
@@ -143,7 +144,8 @@ async def _chunks(program: str, ground: Ground, arguments: Sequence[str]) -> Asy
 
 def _refusal(complaint: str) -> Refusal:
     lines = [line.strip() for line in complaint.strip().split("\n") if line.strip()]
-    message = f"the query or glob cannot be searched for: {' '.join(lines)[:600]}. For a plain text set literal to true"
+    said = sentence(" ".join(lines)[:600])
+    message = f"the query or glob cannot be searched for: {said} For a plain text set literal to true"
     return Refusal(Reason.VALIDATION_ERROR, message)
 
 

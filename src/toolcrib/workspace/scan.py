@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from toolcrib.values.refusal import Reason, Refusal
+from toolcrib.values.words import sentence
 from toolcrib.workspace.lines import read_whole
 from toolcrib.workspace.patterns import Secrets
 from toolcrib.workspace.search import Case, Ground, Place, Query, Searched
@@ -51,7 +52,7 @@ def _expression(query: Query) -> Any:
     try:
         return re2.compile(query.pattern.encode(), options)
     except re2.error as error:
-        message = f"the query cannot be searched for: {error}. For a plain text set literal to true"
+        message = f"the query cannot be searched for: {sentence(str(error))} For a plain text set literal to true"
         raise Refusal(Reason.VALIDATION_ERROR, message) from error
 
 

@@ -10,6 +10,7 @@ from toolcrib.values.json import Json, JsonError, JsonObject, kind, parse_json
 from toolcrib.values.process import End, Ended
 from toolcrib.values.refusal import RETRYABLE, Reason
 from toolcrib.values.result import Block, Image, JsonBlock, Text, ToolError, ToolReturn
+from toolcrib.values.words import sentence
 
 FIELDS = ("content", "is_error", "error", "metadata")
 HEAD = 500
@@ -118,7 +119,7 @@ def _error(value: JsonObject, blocks: tuple[Block, ...]) -> ToolError | None:
 
 def _told(problem: str, ended: Ended) -> str:
     head = _words(ended.stdout.head.decode(errors="replace"))
-    return f"{problem}. It wrote: {head or 'nothing'}"
+    return f"{sentence(problem)} It wrote: {head or 'nothing'}"
 
 
 def _words(text: str, *, last: bool = False) -> str:
