@@ -39,5 +39,5 @@ def test_several_problems_of_arguments_stand_on_lines_of_their_own(toolcrib: Com
     done = toolcrib("policy", "explain", "code.write_file", "--args", '{"pth": 1, "content": 3}')
     assert "\\n" not in done.out
     lines = done.out.split("\n")
-    assert [line for line in lines if line.startswith("- ")][0] == "- path: required field is missing"
+    assert next(line for line in lines if line.startswith("- ")) == "- path: required field is missing"
     assert sum(line.strip().startswith("- ") for line in lines) == 6

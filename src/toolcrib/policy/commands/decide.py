@@ -27,7 +27,7 @@ def decide_commands(rules: CommandRules, targets: Sequence[Target]) -> Decision 
 def _decide(rules: CommandRules, target: CommandTarget) -> Decision:
     names = programs_in(target)
     for verdict in (Verdict.DENY, Verdict.ASK):
-        for rule in meant(rules, verdict, names):
+        for rule in meant(rules, verdict, target, names):
             if is_denied(target, rule):
                 return rule.decision()
     if target.declared and all(command.whence is not Whence.WORKSPACE for command in target.commands):

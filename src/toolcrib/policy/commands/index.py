@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from toolcrib.policy.commands.command import SHELLS, WRAPPERS, Command, CommandTarget, names_of
@@ -28,14 +28,16 @@ def programs_in(target: Target) -> frozenset[str] | None:
     return names
 
 
-def meant(rules: CommandRules, verdict: Verdict, names: frozenset[str] | None) -> Iterable[CommandRule]:
+def meant(
+    rules: CommandRules, verdict: Verdict, target: CommandTarget, names: frozenset[str] | None
+) -> Iterable[CommandRule]:
     """The rules with this verdict that could be about a command line with these programs, in order."""
     if names is None:
         return rules.saying(verdict)
     table = rules.programs[verdict]
-    if len(names) == 1:
-        return table.get(next(iter(names)), ())
-    return [rule for name in sorted(names) for rule in table.get(name, ())]
+    found = table.get(next(iter(names)), ()) if len(names) == 1 else _of_all(table, names)
+    words = [word for command in target.commands for word in command.words]
+    return [rule for rule in found if len(rule.words) == 1 or rule.words[1] in words]
 
 
 def naming(rules: CommandRules, command: Command) -> list[CommandRule]:
@@ -49,3 +51,7 @@ def naming(rules: CommandRules, command: Command) -> list[CommandRule]:
 def _is_plain(names: frozenset[str]) -> bool:
     """Whether a program of these names runs nothing but itself, and is not spelt as a pattern."""
     return names.isdisjoint(_LOOKS_THROUGH) and _GLOBS.isdisjoint("".join(names))
+
+
+def _of_all(table: Mapping[str, tuple[CommandRule, ...]], names: frozenset[str]) -> Iterable[CommandRule]:
+    return (rule for name in sorted(names) for rule in table.get(name, ()))
