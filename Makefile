@@ -45,6 +45,7 @@ bench: setup servers peers  ## measure against raw calls and the peers, interlea
 	for part in open window search; do $(BIN)/python bench/files.py $$part; done; \
 	for part in spawn output; do $(BIN)/python bench/commands.py $$part; done; \
 	$(BIN)/python bench/policy.py || missed=1; \
+	$(BIN)/python bench/denials.py || missed=1; \
 	$(BIN)/python bench/dialects/measure.py || missed=1; \
 	$(BIN)/python bench/servers.py || missed=1; \
 	$(BIN)/python bench/server_faults.py || missed=1; \

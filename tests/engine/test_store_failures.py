@@ -6,11 +6,12 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from toolcrib import StoreError, Toolcrib, tool
+from toolcrib import PermissionDecision, StoreError, Toolcrib, tool
 
 pytestmark = pytest.mark.anyio
 SCRIPT = Path(__file__).with_name("failing_home.py")
@@ -44,6 +45,28 @@ async def test_a_locked_store_makes_a_write_wait_and_then_refuses_it(tmp_path: P
         other.close()
         assert refused.reason == "storage_error"
         assert acted == []
+        assert (await run.call("act.now")).ok
+
+
+async def test_a_call_waits_for_a_locked_store_once_and_not_for_every_record(tmp_path: Path) -> None:
+    @tool.write(name="act.now")
+    async def act() -> None:
+        """Act."""
+
+    async def agree(request: object) -> PermissionDecision:
+        return PermissionDecision("allow_for_session")
+
+    config = {"toolsets": [], "store": {"busy_timeout_ms": 1_000}}
+    async with Toolcrib.open(home=tmp_path, tools=[act], config=config, asker=agree) as crib, crib.run() as run:  # type: ignore[arg-type]
+        other = sqlite3.connect(tmp_path / "toolcrib.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        refused = await run.call("act.now")
+        spent = time.monotonic() - began
+        other.execute("ROLLBACK")
+        other.close()
+        assert not refused.ok
+        assert 1.0 <= spent < 1.9
         assert (await run.call("act.now")).ok
 
 

@@ -57,6 +57,7 @@ class Writer:
         self._gathering: asyncio.AbstractEventLoop | None = None
         self._followed = False
         self._resting: asyncio.AbstractEventLoop | None = None
+        self._in_vain_until = 0.0
 
     def submit(self, ticket: Ticket) -> None:
         """Commit a ticket after everything that waits: now, or once all who are about to run have had their turn."""
@@ -166,13 +167,15 @@ class Writer:
 
     def _commit_patiently(self, batch: list[Ticket]) -> None:
         """Commit a batch, or find out which of its tickets cannot be."""
-        deadline = time.monotonic() + self._patience
-        pause = _FIRST_PAUSE
+        began, pause = time.monotonic(), _FIRST_PAUSE
+        # Whoever was refused because of a lock has more to record (that it was refused), and must not wait again.
+        patience = _LONGEST_PAUSE if began < self._in_vain_until else self._patience
         while (error := self._attempt(batch)) is not None:
             if not is_busy(error):
                 self._give_up(batch, error)
                 return
-            if time.monotonic() > deadline:
+            if (now := time.monotonic()) > began + patience:
+                self._in_vain_until = now + self._patience
                 self._postpone(batch, error)
                 return
             time.sleep(pause)
