@@ -67,6 +67,23 @@ def show(choices: Choices, agent_id: str) -> None:
         print_json(_whole(definition))
     else:
         _print(definition)
+        if empty := _empty_toolsets(choices, definition):
+            hint(f"toolcrib: no tool here belongs to {', '.join(empty)}; programs, packages and servers may bring some")
+
+
+def _empty_toolsets(choices: Choices, definition: AgentDefinition) -> list[str]:
+    """The toolsets of a definition that nothing here brings tools for: often they are misspelt."""
+    from toolcrib.agent.toolsets import Toolsets
+    from toolcrib.assemble.hands import tools_to_show
+    from toolcrib.policy.names import compile_pattern
+
+    names = [tool.name for tool in tools_to_show(choices.load())]
+
+    def brings_tools(toolset: str) -> bool:
+        patterns = map(compile_pattern, Toolsets({toolset: ()}).patterns)
+        return any(pattern.fullmatch(name) for pattern in patterns for name in names)
+
+    return [each for each in definition.toolsets.listed if not brings_tools(each)]
 
 
 def _load(choices: Choices) -> Agents:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.hands import tools_to_show
 from toolcrib.assemble.kits import switchboard_of
 from toolcrib.catalog.toolkit import Toolkit
@@ -15,6 +16,7 @@ from toolcrib.config import Config
 from toolcrib.config.editing import set_switch
 from toolcrib.engine.effective import near_names
 from toolcrib.engine.switchboard import Switchboard
+from toolcrib.policy.roles import BUILT_IN
 from toolcrib.policy.switches import State, Switch
 from toolcrib.values.json import Json
 from toolcrib.values.spec import ToolSpec
@@ -93,6 +95,9 @@ def switch(choices: Choices, modules: Iterable[str], name: str, agent: str, valu
     """Write a switch into the user's file; what would not hold afterwards is not written."""
     config, loaded = choices.load(), load_tools(modules)
     board, specs = _board(config, loaded)
+    agents = load_agents(config, board)
+    if agents.definitions and agent not in agents.definitions and agent not in BUILT_IN:
+        raise NotSo(agents.unknown(agent))
     members = _affected(name, board, specs)
     held = config.tools_config.get(agent, {}).get(name)
     line = set_switch(config.home.config, agent, name, value, lambda: _check(choices, loaded))
