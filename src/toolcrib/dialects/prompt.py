@@ -104,6 +104,8 @@ def _markup(dialect: str | None, tool_names: frozenset[str]) -> re.Pattern[str]:
     tokens.update(token for form in forms for token in _tokens(form))
     patterns = {re.escape(token) for token in tokens}
     patterns.update(_opening(opening, options) for opening, options in rules.openings.items())
+    if dialect and not tool_names and any("<>" in spec.opens for spec in chosen(dialect)):
+        patterns.add(r"</?[^\W\d][\w.\-]*>")  # any tag may be the name of a tool
     if rules.at_start:
         patterns.add(r"(?:^|(?<=>>>))[\w.\-]+(?=\n\s*\{)")
     return re.compile("|".join(sorted(patterns, key=len, reverse=True)) + "|" + _CONTROL, re.MULTILINE)
