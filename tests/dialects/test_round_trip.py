@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import PARALLEL, TOOLS, TYPED, function, plain, stream
+from samples import PARALLEL, STRING, TOOLS, TYPED, function, plain, stream
 
 from toolcrib.dialects import ParsedCall, Status, StreamParser, parse
 from toolcrib.dialects.formats import FORMATS
@@ -131,3 +131,20 @@ def test_a_call_cut_anywhere_is_never_complete_with_less_than_it_said(dialect: s
     for end in range(1, len(text)):
         for call in parse(text[:end], TOOLS, dialect).calls:
             assert call.status is not Status.COMPLETE or call.arguments == TYPED[0].arguments, text[:end]
+
+
+ODD_KEYS = ["first name", "a b c", "a/b", "a:b", "x=1", "1st", "a'b", 'a"b', "a>b", "a,b", "$ref", "x[0]", "-o", "ключ"]
+
+
+@pytest.mark.parametrize("dialect", FORMATS)
+def test_an_argument_with_an_odd_name_is_read_under_that_name_or_never_written(dialect: str) -> None:
+    written: list[str] = []
+    for key in ODD_KEYS:
+        calls = [ParsedCall("tide_at", {key: "Lund"})]
+        try:
+            text = render_calls(calls, dialect)
+        except Unwritable:
+            continue
+        assert parse(text, [function("tide_at", **{key: STRING})], dialect).calls == calls
+        written.append(key)
+    assert "ключ" in written

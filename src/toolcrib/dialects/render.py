@@ -46,12 +46,41 @@ def _words(call: Call, index: int, spec: Format) -> dict[str, str]:
 
 def _pair(key: str, value: Json, spec: Format) -> str:
     words = {
-        "key": key,
+        "key": _key(key, spec),
         "value": _value(value, spec, key),
         "is_string": "true" if isinstance(value, str) else "false",
         "type": _type(value),
     }
     return _fill(spec.layout.pair, words)
+
+
+def _key(key: str, spec: Format) -> str:
+    """A key as it stands before a value."""
+    if isinstance(spec, Invoked) and not _WORD.fullmatch(key):
+        if spec.bracket == "(":
+            raise Unwritable(f"{key!r} is no keyword")
+        return _quoted(key, spec.quotes[0])
+    if isinstance(spec, Nested) and re.search("[<>]|^/", key):
+        raise Unwritable(f"{key!r} is no name of an element")
+    if isinstance(spec, Tagged) and not _is_readable(key, spec):
+        raise Unwritable(f"{key!r} would end its tag")
+    return key
+
+
+_WORD = re.compile(r"[^\W\d][\w.\-]*")
+
+
+def _is_readable(key: str, spec: Tagged) -> bool:
+    """Whether a key can be told from the tag around it."""
+    if any(end in key for end in ("<", *spec.parameter_ends)) or key != key.strip(" \t\r\n\"'"):
+        return False
+    return re.search(r"\s[\w:\-]+=|/|\s" if not spec.value_close else r"\s[\w:\-]+=", key) is None
+
+
+def _quoted(text: str, quote: str) -> str:
+    if quote in text + quote[:-1]:
+        raise Unwritable(f"{quote!r} in {text!r}")
+    return f"{quote}{text}{quote}"
 
 
 def _value(value: Json, spec: Format, key: str) -> str:
@@ -88,7 +117,7 @@ def _elements(value: Json, spec: Nested) -> str:
             raise Unwritable(f"{spec.prefix!r} in a value")
         return text
     mark = spec.prefix
-    return "".join(f"{mark}<{key}>{_elements(item, spec)}{mark}</{key}>" for key, item in members)
+    return "".join(f"{mark}<{_key(key, spec)}>{_elements(item, spec)}{mark}</{key}>" for key, item in members)
 
 
 def _literal(value: Json, spec: Invoked) -> str:
@@ -97,11 +126,9 @@ def _literal(value: Json, spec: Invoked) -> str:
         return repr(value)
     quote = spec.quotes[0]
     if isinstance(value, str):
-        if quote in value + quote[:-1]:
-            raise Unwritable(f"{quote!r} in a value")
-        return f"{quote}{value}{quote}"
+        return _quoted(value, quote)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_literal(item, spec)}" for key, item in value.items()) + "}"
+        return "{" + ",".join(f"{_key(key, spec)}:{_literal(item, spec)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(_literal(item, spec) for item in value) + "]"
     return json.dumps(value)

@@ -212,7 +212,7 @@ def _read_value(reader: Reader, spec: Tagged, call: Progress, closes: tuple[str,
     key = re.fullmatch(spec.key, source.text()[start : -len(found)], re.DOTALL)
     if key is None:
         return False
-    name = key["key"].strip()
+    name = key["key"].strip().strip("\"'")
     start = source.since_mark()
     close = spec.value_close or f"</{name}>"
     if (yield from _read_to_close(reader, close, call.text)):

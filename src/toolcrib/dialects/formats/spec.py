@@ -94,6 +94,10 @@ class Text(Enum):
     XML = "xml"
 
 
+_KEY = (
+    r"\s*(?P<quote>[\"'])?(?P<key>.*?)(?(quote)(?P=quote))(?:\s+(?:string|type)=\"(?P<type>\w+)\")?"
+    r"(?(quote)(?:\s.*)?|(?:\s+[\w:\-]+=.*)?)\s*"
+)
 _ATTRIBUTE = r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?(?:\s[^>]*)?/?"
 
 
@@ -108,7 +112,7 @@ class Tagged(Format):
     head_ends: tuple[str, ...] = (">",)
     parameter_opens: tuple[str, ...]
     parameter_ends: tuple[str, ...] = (">",)
-    key: str = r"\s*[\"']?(?P<key>[^\"']*?)[\"']?(?:\s+(?:string|type)=\"(?P<type>\w+)\")?(?:\s.*)?"
+    key: str = _KEY
     value_close: str
     text: Text = Text.VERBATIM
 
