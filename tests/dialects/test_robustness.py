@@ -168,6 +168,38 @@ def test_text_that_calls_nothing_stays_as_it_is(dialect: str | None, text: str) 
     assert stream(list(text), dialect) == parsed
 
 
+UNCLOSED = {
+    "qwen3_coder": "<function=book_ferry>\n<parameter=harbour>\nLund\n<parameter=deck>\nlower\n</parameter>"
+    "\n</function>",
+    "glm45": "<tool_call>book_ferry\n<arg_key>harbour</arg_key>\n<arg_value>Lund<arg_key>deck</arg_key>\n"
+    "<arg_value>lower</arg_value>\n</tool_call>",
+    "anthropic_xml": '<invoke name="book_ferry"><parameter name="harbour">Lund<parameter name="deck">lower</parameter>'
+    "</invoke>",
+}
+
+
+@pytest.mark.parametrize("dialect", UNCLOSED)
+def test_a_value_without_its_close_ends_where_a_missing_argument_begins(dialect: str) -> None:
+    text = UNCLOSED[dialect]
+    parsed = parse(text, TOOLS, dialect)
+    assert parsed.calls == [ParsedCall("book_ferry", {"harbour": "Lund", "deck": "lower"}, repaired=True)]
+    assert stream(list(text), dialect) == parsed
+
+
+def test_a_value_may_quote_the_opening_of_an_argument_that_is_given_or_unknown() -> None:
+    body = "Write <parameter=path> or <parameter=other> there."
+    text = render_calls([ParsedCall("write_log", {"path": "a", "body": body})], "qwen3_coder")
+    assert parse(text, TOOLS).calls == [ParsedCall("write_log", {"path": "a", "body": body})]
+
+
+def test_an_unknown_tool_behind_calls_in_a_list_stays_in_the_text() -> None:
+    nope = CALL.replace("tide_at", "nope")
+    text = f"<tool_call>[{CALL}, {nope}]</tool_call>"
+    parsed = parse(text, TOOLS)
+    assert (plain(parsed.calls), parsed.content) == (LUND, f", {nope}]")
+    assert stream(list(text), None) == parsed
+
+
 MARKS = ['"{}"', "'{}'", "“{}”", "«{}»"]
 
 

@@ -88,6 +88,8 @@ def _enter_calls(reader: Reader, spec: JsonBlock, decoded: Decoded) -> bool:
     found = list(calls_in(decoded.value, spec))
     if not found or not all(reader.accepts(call.name) for call in found):
         reader.plain = reader.source.since_mark() if spec.bare else 0
+        if reader.ledger.owned > reader.opened:  # it stands behind calls, and is text
+            reader.seek(0)
         return False
     for call in found:
         _enter(reader, call, repaired=decoded.repaired)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias, cast
@@ -253,6 +253,8 @@ def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[s
 def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
     _give_back(reader, spec, call)
     text, mark = reader.source.view()
+    if _holds_opening(text, mark, spec, call):
+        _part(reader, text, mark, spec, call)
     arguments: dict[str, Json] = {}
     for value in call.values:
         if value.key in arguments:
@@ -297,6 +299,40 @@ def _boundary(spec: Tagged) -> re.Pattern[str]:
     closes = "|".join(map(re.escape, spec.closes)) or "(?!)"
     opens = "|".join(re.escape(opening) for opening in spec.opens if opening not in ("", "<>")) or "(?!)"
     return re.compile(f"((?:{closes}))(?:{layout})*(?:{opens})")
+
+
+def _holds_opening(text: str, mark: int, spec: Tagged, call: Progress) -> bool:
+    """Whether more arguments are opened between the first value and the last than there are."""
+    if not call.values or not spec.value_close:
+        return False
+    first, last = mark + call.values[0].start, mark + call.values[-1].end
+    return sum([text.count(opening, first, last) for opening in spec.parameter_opens]) >= len(call.values)
+
+
+def _part(reader: Reader, text: str, mark: int, spec: Tagged, call: Progress) -> None:
+    """A value that holds the opening of an argument the tool has and the call lacks was not closed: part the two."""
+    properties = reader.tools.schema(call.name).get("properties")
+    missing = set(cast("Mapping[str, object]", properties)) if isinstance(properties, Mapping) else set[str]()
+    missing.difference_update(value.key for value in call.values)
+    parted: list[Value] = []
+    for value in call.values:
+        for opened in _opened(spec).finditer(text, mark + value.start, mark + value.end):
+            key = re.fullmatch(spec.key, opened[1], re.DOTALL)
+            if key is not None and key["key"].strip() in missing:
+                missing.discard(key["key"].strip())
+                parted.append(value._replace(end=opened.start() - mark))
+                value = Value(key["key"].strip(), key.groupdict().get("type"), opened.end() - mark, value.end)
+                call.repaired = True
+                reader.note("missing_close", f"the value of {parted[-1].key!r} was not closed")
+        parted.append(value)
+    call.values = parted
+
+
+@lru_cache(maxsize=64)
+def _opened(spec: Tagged) -> re.Pattern[str]:
+    """The tag or tags before a value, with the key."""
+    opens, ends = ("|".join(map(re.escape, tokens)) for tokens in (spec.parameter_opens, spec.parameter_ends))
+    return re.compile(f"(?:{opens})([\\s\\S]{{1,200}}?)(?:{ends})")
 
 
 def plain(text: str, start: int, end: int, meaning: Text) -> str:
