@@ -251,10 +251,9 @@ def _recover_value(reader: Reader, call: Progress, value: Value, closes: tuple[s
 
 
 def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
-    _give_back(reader, spec, call)
+    if call.values:
+        _mend_values(reader, spec, call)
     text, mark = reader.source.view()
-    if _holds_opening(text, mark, spec, call):
-        _part(reader, text, mark, spec, call)
     arguments: dict[str, Json] = {}
     for value in call.values:
         if value.key in arguments:
@@ -264,14 +263,24 @@ def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
     reader.enter(call.name, arguments, repaired=call.repaired)
 
 
+def _mend_values(reader: Reader, spec: Tagged, call: Progress) -> None:
+    """Look among the values for markup that would not be there if each had been closed; mostly there is none."""
+    text, mark = reader.source.view()
+    start, end = mark + call.values[0].start, mark + call.values[-1].end
+    if any(text.find(close, start, end) >= 0 for close in spec.closes):
+        _give_back(reader, spec, call)
+        text, mark = reader.source.view()
+        start, end = mark + call.values[0].start, mark + call.values[-1].end
+    if spec.value_close and text.count(spec.parameter_opens[0], start, end) >= len(call.values):
+        _part(reader, text, mark, spec, call)
+
+
 def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     """A value that holds the end of a call and the beginning of another was not closed: give the other call back.
 
     Text that quotes two calls in a row would also quote the close of their values, and so would have ended before.
     """
     text, mark = reader.source.view()
-    if not call.values or not _holds_close(text, mark + call.values[0].start, mark + call.values[-1].end, spec):
-        return
     for number, value in enumerate(call.values):
         start, end = mark + value.start, mark + value.end
         boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
@@ -285,11 +294,6 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
             return
 
 
-def _holds_close(text: str, start: int, end: int, spec: Tagged) -> bool:
-    """Whether a close of the call stands anywhere among its values; mostly none does, and nothing has to be sought."""
-    return any(text.find(close, start, end) >= 0 for close in spec.closes)
-
-
 @lru_cache(maxsize=64)
 def _boundary(spec: Tagged) -> re.Pattern[str]:
     """The close of a call and the opening of another, with nothing but layout between."""
@@ -299,14 +303,6 @@ def _boundary(spec: Tagged) -> re.Pattern[str]:
     closes = "|".join(map(re.escape, spec.closes)) or "(?!)"
     opens = "|".join(re.escape(opening) for opening in spec.opens if opening not in ("", "<>")) or "(?!)"
     return re.compile(f"((?:{closes}))(?:{layout})*(?:{opens})")
-
-
-def _holds_opening(text: str, mark: int, spec: Tagged, call: Progress) -> bool:
-    """Whether more arguments are opened between the first value and the last than there are."""
-    if not call.values or not spec.value_close:
-        return False
-    first, last = mark + call.values[0].start, mark + call.values[-1].end
-    return sum([text.count(opening, first, last) for opening in spec.parameter_opens]) >= len(call.values)
 
 
 def _part(reader: Reader, text: str, mark: int, spec: Tagged, call: Progress) -> None:
