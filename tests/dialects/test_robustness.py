@@ -371,3 +371,16 @@ def test_the_parser_loads_without_the_rest_of_the_house() -> None:
         "or m.startswith(('toolcrib.engine', 'toolcrib.stores'))])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+FRAMED = '<|message|><atem:function_calls>\n<atem:invoke name="ring_bell">\n</atem:invoke>\n</atem:function_calls>'
+CERTAIN_LATE = [
+    f"<|start|>assistant to=ring_bell{FRAMED}<|eom|><|start|>assistant to=nobody{FRAMED}<|eot|>",
+    'Action Input:"{"harbour": "Lund"}\nAction: tide_at\nAction Input: {"harbour": "Lund"} and "[x]"',
+]
+
+
+@pytest.mark.parametrize("text", CERTAIN_LATE)
+@pytest.mark.parametrize("dialect", [None, "muse_glimmer", "react"])
+def test_markup_that_is_certain_only_later_reads_the_same_in_pieces(text: str, dialect: str | None) -> None:
+    assert stream(list(text), dialect) == parse(text, TOOLS, dialect)

@@ -264,7 +264,10 @@ _CODES = {"x": 2, "u": 4, "U": 8}
 
 def _unescape(text: str, start: int, end: int) -> str:
     """A stretch of text with its escapes replaced; unknown escapes stay as they are."""
-    made = "".join([_unescaped(part) for part in _parts(text, start, end)])
+    if end - start > _PART:
+        made = "".join([_unescaped(part) for part in _parts(text, start, end)])
+    else:
+        made = _unescaped(text[start:end])
     if text.find("\\u", start, end) >= 0 or text.find("\\U", start, end) >= 0:  # two may spell one character
         made = made.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return made

@@ -194,6 +194,8 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
 def _read_quoted(reader: Reader, token: str, closing: str, emit: Emit, kind: Kind) -> Reading:
     """Keep markup that a quotation begins with as text, up to the end of the quotation if that is near."""
     source = reader.source
+    if not (yield from _is_certain(reader, token)):
+        return _keep(reader, token, emit, kind)
     _keep(reader, token[:-1], emit, kind)
     while True:
         window, pos = source.window, source.pos
@@ -203,6 +205,15 @@ def _read_quoted(reader: Reader, token: str, closing: str, emit: Emit, kind: Kin
             yield
             continue
         return _keep(reader, window[pos : end.end() if end is not None and again < 0 else pos + 1], emit, kind)
+
+
+def _is_certain(reader: Reader, token: str) -> Block:
+    """Whether a token is markup. One that depends on what follows may have been found before that was there."""
+    options = reader.grammar.openings.get(token, ())
+    for option in options:
+        if option.ahead is None or (yield from _ahead(reader, token, option.ahead)):
+            return True
+    return not options
 
 
 @lru_cache(maxsize=8)

@@ -34,7 +34,9 @@ def take_row(reader: Reader, spec: Format) -> None:
     source, enter_whole = reader.source, row.enter_whole
     window, begin = source.window, source.pos
     while not reader.spent and (opened := row.lead(window, begin)) is not None:
-        source.pos = opened.start(1)
+        if opened.re.groups > 1 and opened["name"] not in reader.tools.known:
+            break
+        source.pos = opened.start("call")
         source.mark()
         reader.opened, source.pos = source.position, opened.end()
         if reader.wasted > _ALLOWANCE + _AGAIN * reader.opened or not enter_whole(reader, spec):
@@ -47,7 +49,7 @@ def take_row(reader: Reader, spec: Format) -> None:
 
 
 class _Row(NamedTuple):
-    """How one call leads to the next; group 1 is where the next one begins."""
+    """How one call leads to the next, which begins at the group `call`; a group `name` must name a tool."""
 
     lead: Callable[[str, int], re.Match[str] | None]
     enter_whole: EnterWhole
@@ -57,7 +59,7 @@ class _Row(NamedTuple):
 def _row(spec: Format) -> _Row | None:
     """Made from the layout: what stands between the end of a call and the body of the next. None in lists."""
     if "<>" in spec.opens:  # the tag is the name of a tool
-        return _Row(re.compile(r"\s*()(?=<)").match, _FAMILIES[type(spec)])
+        return _Row(re.compile(r"\s*(?P<call>)(?=<)").match, _FAMILIES[type(spec)])
     layout, end = spec.layout, _end(spec)
     written = (layout.each[end:] + layout.between + layout.each[:end]).lstrip()
     openings = [opening for opening in spec.opens if opening and opening in written]
@@ -68,7 +70,7 @@ def _row(spec: Format) -> _Row | None:
     lead = re.escape(written[start:body])
     if isinstance(spec, JsonBlock):
         lead += _loose(written[body : written.find("{", body)])
-    return _Row(re.compile(rf"\s*{_loose(written[:start])}({lead})").match, _FAMILIES[type(spec)])
+    return _Row(re.compile(rf"\s*{_loose(written[:start])}(?P<call>{lead})").match, _FAMILIES[type(spec)])
 
 
 def _end(spec: Format) -> int:
@@ -84,4 +86,6 @@ def _end(spec: Format) -> int:
 def _loose(template: str) -> str:
     """A pattern for what a layout writes, with free white space."""
     pieces = re.split(r"(\$[a-z]+|\s+)", template)
-    return "".join(r"[\w.\-]+" if it[:1] == "$" else r"\s*" if it.isspace() else re.escape(it) for it in pieces)
+    return "".join(
+        r"(?P<name>[\w.\-]+)" if it == "$name" else r"\s*" if it.isspace() else re.escape(it) for it in pieces
+    )

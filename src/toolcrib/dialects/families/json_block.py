@@ -100,8 +100,9 @@ def _plain_call(value: Json, reader: Reader) -> Found | None:
     """The call in an object that holds a known name, its arguments and nothing more: what there almost always is."""
     if not isinstance(value, dict) or len(value) != 2:
         return None
-    name = value.get("name")
-    arguments = value.get("arguments", value.get("parameters"))
+    name, arguments = value.get("name"), value.get("arguments")
+    if arguments is None:
+        arguments = value.get("parameters", value.get("args"))
     if type(name) is str and type(arguments) is dict and reader.tools.known and name in reader.tools.known:
         return Found(name, arguments, None)
     return None

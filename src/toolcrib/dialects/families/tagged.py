@@ -77,11 +77,13 @@ def enter_whole(reader: Reader, spec: Tagged) -> bool:
     pos = head.end()
     while (key := plain.key(window, pos)) is not None:
         close = spec.value_close or f"</{key[1]}>"
-        start, end = key.end(), _close_at(window, key.end(), close, spec.text)
+        start = key.end()
+        end = window.find(close, start) if spec.text is not Text.XML else _close_in_xml(window, start, close)
         if end < 0:
             return False
         call.values.append(Value(key[1], key[2] if plain.says_type else None, offset + start, offset + end))
-        pos = plain.space(window, end + len(close)).end()
+        pos = end + len(close)
+    pos = _space(window, pos).end()
     source.pos, begin = pos, source.pos
     close = source.stands(spec.closes or (f"</{call.name}>",))
     source.pos = pos + len(close) if close else begin
@@ -91,10 +93,10 @@ def enter_whole(reader: Reader, spec: Tagged) -> bool:
     return True
 
 
-def _close_at(window: str, start: int, close: str, meaning: Text) -> int:
-    """Where the close of a value stands, -1 if it is not there; in XML one inside a CDATA section is text."""
+def _close_in_xml(window: str, start: int, close: str) -> int:
+    """Where the close of a value stands, -1 if it is not there; one inside a CDATA section is text."""
     end = window.find(close, start)
-    while meaning is Text.XML and end >= 0 and (section := window.find(_CDATA, start, end)) >= 0:
+    while end >= 0 and (section := window.find(_CDATA, start, end)) >= 0:
         start = window.find("]]>", section) + 3
         end = window.find(close, start) if start > 2 else -1
     return end
@@ -108,7 +110,6 @@ class _Plain(NamedTuple):
 
     head: _Match
     key: _Match
-    space: Callable[[str, int], re.Match[str]]
     says_type: bool
 
 
@@ -123,7 +124,7 @@ def _plain_of(spec: Tagged) -> _Plain | None:
     if spec.text is Text.LINES:
         key = key.removesuffix("\n")
     says_type = "$type" in key or "$is_string" in key
-    return _Plain(re.compile(_pattern(head)).match, re.compile(_pattern(key)).match, _space, says_type)
+    return _Plain(re.compile(_pattern(head)).match, re.compile(r"\s*" + _pattern(key.lstrip())).match, says_type)
 
 
 def _pattern(template: str) -> str:
