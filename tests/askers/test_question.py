@@ -85,7 +85,10 @@ def test_a_question_survives_being_written_down() -> None:
         ("ls   -l", None),
         ("git status" + "\t" * 900 + "; rm -rf ~", "there is more after a gap of 900 blanks"),
         ("git status" + " " * 300 + "; rm -rf ~", "there is more after a gap of 300 blanks"),
-        ("echo \u202ehsab", "characters that do not show or that reorder text are written as escapes: \\u202e"),
+        (
+            "echo \u202ehsab",
+            "characters that do not show, cover or reorder others are written as escapes: \\u202e",
+        ),
         ("p\u0443thon x.py", "p\u0443thon is not spelled as it looks: p\\u0443thon"),
         ("\u0441\u0430\u0440 x", "\u0441\u0430\u0440 is not spelled as it looks: \\u0441\\u0430\\u0440"),
         ("ls\uff1b rm", "ls\uff1b is not spelled as it looks: ls\\uff1b"),

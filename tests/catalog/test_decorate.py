@@ -290,6 +290,10 @@ class TestRefusals:
         with pytest.raises(RegistrationError, match="unknown option 'tag'; did you mean 'tags'"):
             tool(**options)
 
+    def test_an_empty_name_is_not_taken_for_none(self) -> None:
+        with pytest.raises(RegistrationError, match="cannot be empty"):
+            tool(name="")
+
     @pytest.mark.parametrize("option", ["tags", "aliases", "capabilities"])
     def test_words_are_not_letters(self, option: str) -> None:
         options: Any = {option: "notes"}

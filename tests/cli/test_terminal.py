@@ -109,7 +109,7 @@ def test_the_question_shows_the_whole_call_with_nothing_in_it_that_acts(
         "  asked by    agent main in session SESSION\n"
         "  because     it can change things\n"
         "  rule        default (shipped)\n"
-        "  CAREFUL     characters that do not show or that reorder text are written as escapes: \\u202e\n"
+        "  CAREFUL     characters that do not show, cover or reorder others are written as escapes: \\u202e\n"
         "Allow notes.add?\n"
         "  o  once\n"
         "  s  for this session (for resource notes)\n"

@@ -40,7 +40,7 @@ def _unseen(texts: list[str]) -> Iterator[str]:
     found = {each for text in texts for each in text if each not in "\n\t" and is_unseen(each)}
     if found:
         named = ", ".join(sorted(visible(each) for each in found)[:_MOST])
-        yield f"characters that do not show or that reorder text are written as escapes: {named}"
+        yield f"characters that do not show, cover or reorder others are written as escapes: {named}"
 
 
 def _look_alikes(texts: list[str]) -> Iterator[str]:

@@ -115,6 +115,8 @@ def marking_of(effect: Effect, options: Options) -> Marking:
         name = min(unknown)
         close = difflib.get_close_matches(name, Options.__annotations__, n=1)
         raise RegistrationError(f"unknown option {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+    if options.get("name") == "":
+        raise RegistrationError("the name of a tool cannot be empty; leave it out to use the function's own")
     approval = options.get("needs_approval")
     values: dict[str, object] = dict(options)
     if "tags" in options:

@@ -89,6 +89,8 @@ class Ruling:
         if judged.layer == SHIPPED and decision.verdict is Verdict.ALLOW:
             named = any(rule.targets is not None and all(map(rule.targets.names, kinds)) for rule in covering)
             return decision if named else judged
+        if decision is self.fallback and judged.verdict is decision.verdict:
+            return judged  # it says what about the command or host is asked, and the default only that something is
         return decision.at_least(judged)
 
     def _guarded(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_OVERLAY = 1  # the combining class of strokes through the letter before
 # Letters, marks and symbols by category that nevertheless show as nothing.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 _SELECTORS = range(0xE0100, 0xE01F0)
@@ -18,10 +19,12 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def is_unseen(character: str) -> bool:
-    """Whether a character shows as nothing, or as something else than itself."""
+    """Whether a character shows as nothing, as something else than itself, or covers the one before."""
     if " " <= character <= "~":
         return False
-    return unicodedata.category(character) in _UNSEEN or character in _BLANK or ord(character) in _SELECTORS
+    if unicodedata.category(character) in _UNSEEN or unicodedata.combining(character) == _OVERLAY:
+        return True
+    return character in _BLANK or ord(character) in _SELECTORS
 
 
 def _escape(character: str) -> str:

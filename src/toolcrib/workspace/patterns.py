@@ -49,6 +49,8 @@ PROTECTED = (
     ".clinerules", ".github/copilot-instructions.md", ".github/instructions", ".github/prompts", ".junie",
     ".goosehints", ".amazonq", ".kilocode", ".trae", ".augment", ".augment-guidelines", ".openhands", "qwen.md",
     ".qwen", ".opencode", "opencode.json", ".crush.json", "crush.md", "claude_desktop_config.json",
+    "agents.override.md", "agents.local.md", "gemini.local.md", ".fleet", ".yarnrc", ".cargo/config",
+    ".cargo/config.toml", ".pre-commit-config.yaml", ".lefthook.yml", "lefthook.yml",
 )  # fmt: skip
 INSTRUCTIONS = frozenset({"agents.md", "agent.md", "claude.md", "claude.local.md", "gemini.md", ".cursorrules"})
 PACKAGE_STORES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".git", "bazel-out"})
