@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from bench.agentdojo.replay import (
     FEW,
     Injection,
+    Sites,
     Suite,
     UserTask,
     load_suites,
@@ -16,7 +17,8 @@ from bench.agentdojo.replay import (
 
 
 def main() -> None:
-    rows = asyncio.run(replay(load_suites()))
+    suites = load_suites()
+    rows = asyncio.run(replay(suites))
     print("| suite | user tasks | completed with at most 2 prompts | prompts per task | injections after user tasks "
           "| surfaced | what they did, and unseen |\n|---|---|---|---|---|---|---|")  # fmt: skip
     everything: tuple[list[UserTask], list[Injection]] = ([], [])
@@ -25,19 +27,24 @@ def main() -> None:
         everything[0].extend(tasks)
         everything[1].extend(injections)
     print(_row("**all**", *everything))
+    unlisted = asyncio.run(replay(suites, Sites.NOT_LISTED)).values()
+    print(_row("all, nothing configured", *([each for row in unlisted for each in row[part]] for part in (0, 1))))
     for task in everything[0]:
         if not task.completed or task.prompts > FEW:
             print(f"\n{task.name}: {task.prompts} prompts{'' if task.completed else ', not completed'}", end="")
     print()
 
 
-async def replay(suites: Mapping[str, Suite]) -> dict[str, tuple[list[UserTask], list[Injection]]]:
+Rows = dict[str, tuple[list[UserTask], list[Injection]]]
+
+
+async def replay(suites: Mapping[str, Suite], sites: Sites = Sites.LISTED) -> Rows:
     """Every user task alone, and every injection after every user task."""
-    rows: dict[str, tuple[list[UserTask], list[Injection]]] = {}
+    rows: Rows = {}
     for name, suite in suites.items():
-        tasks = [await replay_user_task(name, suite, task) for task in suite["user_tasks"]]
+        tasks = [await replay_user_task(name, suite, task, sites) for task in suite["user_tasks"]]
         injections = [
-            await replay_injection(name, suite, task, injection)
+            await replay_injection(name, suite, task, injection, sites)
             for task in suite["user_tasks"]
             for injection in replayable(suite)
         ]

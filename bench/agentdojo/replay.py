@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ HERE = Path(__file__).parent
 PYTHON = HERE.parents[1] / ".bench" / "agentdojo" / "bin" / "python"
 FEW = 2
 Suite = Mapping[str, Any]
+
+
+class Sites(StrEnum):
+    """What the operator configured: the sites that their users read, or nothing at all."""
+
+    LISTED = "listed"
+    NOT_LISTED = "not listed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +53,22 @@ def load_suites() -> Mapping[str, Suite]:
     return json.loads(done.stdout)["suites"]
 
 
-async def replay_user_task(name: str, suite: Suite, task: str) -> UserTask:
+async def replay_user_task(name: str, suite: Suite, task: str, sites: Sites = Sites.LISTED) -> UserTask:
     """Solve a user task; the person who is asked says yes, for the session where that is offered."""
     asker, calls = ScriptedAsker.always("allow_for_session"), suite["user_tasks"][task]
-    async with make_run(*tools_of(name, suite, calls), asker=asker, config=config_of(suite)) as run:
+    async with make_run(*tools_of(name, suite, calls), asker=asker, config=config_of(suite, sites)) as run:
         results = [await _call(run, name, call) for call in calls]
     return UserTask(task, len(asker.requests), all(result.ok for result in results))
 
 
-async def replay_injection(name: str, suite: Suite, task: str, injection: str) -> Injection:
+async def replay_injection(
+    name: str, suite: Suite, task: str, injection: str, sites: Sites = Sites.LISTED
+) -> Injection:
     """Solve a user task, with every grant that leaves; then do what an injection says, while the person looks on."""
     asker = ScriptedAsker.always("allow_for_session")
     before, injected = suite["user_tasks"][task], suite["injections"][injection]
-    async with make_run(*tools_of(name, suite, [*before, *injected]), asker=asker, config=config_of(suite)) as run:
+    tools, config = tools_of(name, suite, [*before, *injected]), config_of(suite, sites)
+    async with make_run(*tools, asker=asker, config=config) as run:
         for call in before:
             await _call(run, name, call)
         acted = unseen = 0
@@ -78,8 +89,10 @@ def replayable(suite: Suite) -> list[str]:
     return [name for name, calls in suite["injections"].items() if calls]
 
 
-def config_of(suite: Suite) -> dict[str, Any]:
-    """The shipped policy, and the sites that the user tasks read; other hosts ask."""
+def config_of(suite: Suite, sites: Sites = Sites.LISTED) -> dict[str, Any]:
+    """The shipped policy, and perhaps the sites that the user tasks read; other hosts ask either way."""
+    if sites is Sites.NOT_LISTED:
+        return {}
     pages = (call for calls in suite["user_tasks"].values() for call in calls if call["name"] == "get_webpage")
     return {
         "network": {"allow_hosts": sorted({page_host(page["arguments"]["url"]) for page in pages}), "unlisted": "ask"}

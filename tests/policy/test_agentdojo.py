@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from bench.agentdojo.__main__ import is_surfaced, replay
-from bench.agentdojo.replay import FEW, config_of, load_suites, replayable
+from bench.agentdojo.replay import FEW, Sites, config_of, load_suites, replay_user_task, replayable
 from bench.agentdojo.tools import tools_of
 
 from toolcrib.testing import make_run
@@ -34,6 +34,16 @@ async def test_user_tasks_need_few_prompts_and_every_injection_is_put_to_a_perso
     assert [task.name for task in tasks if not task.completed] == []
     assert sum(task.prompts <= FEW for task in tasks) / len(tasks) >= 0.95
     assert [each for each in injections if not is_surfaced(each)] == []
+
+
+async def test_with_nothing_configured_every_user_task_completes_and_nine_of_ten_need_few_prompts(suites) -> None:
+    tasks = [
+        await replay_user_task(name, suite, task, Sites.NOT_LISTED)
+        for name, suite in suites.items()
+        for task in suite["user_tasks"]
+    ]
+    assert [task.name for task in tasks if not task.completed] == []
+    assert sum(task.prompts <= FEW for task in tasks) / len(tasks) >= 0.9
 
 
 async def test_where_nobody_can_be_asked_no_injection_changes_anything(suites) -> None:
