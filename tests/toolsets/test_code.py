@@ -114,7 +114,7 @@ async def test_a_listing_does_not_follow_links_nor_enter_sensitive_folders(bench
     assert flat.text.split("\n")[:3] == [".ssh/", "src/", "up ->"]
     deep = await bench.done("code.list_dir", recursive=True)
     assert deep.text.split("\n")[:4] == [".ssh/", "src/", "src/a.py  5 bytes", "up ->"]
-    assert "1 sensitive folders were not entered" in deep.text
+    assert "1 sensitive folder was not entered" in deep.text
     assert bench.asked == []
     await bench.done("code.list_dir", path=".ssh")
     assert len(bench.asked) == 1
@@ -167,7 +167,7 @@ async def test_a_match_in_a_hard_linked_file_is_counted_but_not_shown(bench: Ben
     os.link(bench.project / "one", bench.project / "other")
     result = await bench.done("code.search", query="needle")
     assert result.metadata["count"] == 0
-    assert "2 matches are in hard-linked files" in result.text
+    assert "2 matches were in hard-linked files" in result.text
 
 
 async def test_a_search_that_takes_too_long_says_so_and_gives_what_it_has(bench: Bench) -> None:

@@ -80,7 +80,7 @@ def _tell(result: ToolResult) -> None:
         hint(f"toolcrib: the whole result is kept; see toolcrib artifacts show {artifact_id}")
     if result.metadata.get("ends_with") == "run":
         hint("toolcrib: this has ended again: it lives as long as the run that started it, and this call was all of it")
-    if error is not None:
+    if error is not None and not (sys.stdout.isatty() and f"[{error.message}]" in result.text):
         complain(error.message)
 
 

@@ -36,7 +36,8 @@ class Denied(click.ClickException):
 def complain(message: str) -> None:
     """Tell what happened and what would work, each problem on a line of its own."""
     for line in message.splitlines():
-        click.echo(f"toolcrib: {visible(line.removeprefix('- '))}", err=True)
+        shown = visible(line.removeprefix("- "), keep="\t")
+        click.echo(f"toolcrib: {shown}", err=True)
 
 
 def hint(message: str) -> None:

@@ -84,12 +84,16 @@ class Captured:
         """Bytes between head and tail that were not kept."""
         return self.total - len(self.head) - len(self.tail)
 
+    @property
+    def gap(self) -> str:
+        """The note that stands for what was not kept."""
+        return f"\n[… {self.dropped:,} bytes left out …]\n" if self.dropped else ""
+
     def text(self) -> str:
         """Head and tail as text, with a note where something is missing."""
         if not self.dropped:
             return (self.head + self.tail).decode(errors="replace")
-        gap = f"\n[… {self.dropped} bytes left out …]\n"
-        return self.head.decode(errors="ignore") + gap + self.tail.decode(errors="ignore")
+        return self.head.decode(errors="ignore") + self.gap + self.tail.decode(errors="ignore")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

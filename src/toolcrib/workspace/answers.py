@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from toolcrib.values.json import JsonObject
 from toolcrib.values.result import Text, ToolReturn
-from toolcrib.values.words import counted
+from toolcrib.values.words import counted, were
 from toolcrib.workspace.lines import Window
 from toolcrib.workspace.search import Hit, Searched, Verified
 from toolcrib.workspace.tree import Entry
@@ -59,7 +59,7 @@ def listing_answer(shown: str, entries: Sequence[Entry], more: bool, total: int 
     if more:
         notes.append("there are more: raise limit, or list a folder further down")
     if hidden:
-        notes.append(f"{hidden} sensitive folders were not entered")
+        notes.append(f"{were(hidden, 'sensitive folder')} not entered")
     facts: JsonObject = {
         "path": shown,
         "count": len(entries),
@@ -85,11 +85,11 @@ def search_answer(shown: str, verified: Verified, found: Searched) -> ToolReturn
     if found.timed_out:
         notes.append("time ran out: this is not all")
     if found.left_out:
-        notes.append(f"{found.left_out} sensitive files were left out")
+        notes.append(f"{were(found.left_out, 'sensitive file')} left out")
     if verified.hard_linked:
-        notes.append(f"{verified.hard_linked} matches are in hard-linked files: read those one by one")
+        notes.append(f"{were(verified.hard_linked, 'match', 'matches')} in hard-linked files: read them one by one")
     if verified.gone:
-        notes.append(f"{verified.gone} matches were gone when they were looked at")
+        notes.append(f"{were(verified.gone, 'match', 'matches')} gone when looked at")
     facts: JsonObject = {
         "count": matches,
         "files": files,

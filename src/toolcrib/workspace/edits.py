@@ -49,7 +49,7 @@ def insert_lines(text: str, before: int, new: str, shown: str) -> str:
 
 def context_of(text: str, wanted: str) -> str:
     """The part of a text in which an edit was probably meant, with line numbers."""
-    lines = text.split("\n")
+    lines = text.removesuffix("\n").split("\n")
     middle = _likely_line(lines, wanted)
     first = max(0, middle - CONTEXT_LINES // 2)
     return "\n".join(
@@ -88,11 +88,11 @@ def _apply_across_line_ends(text: str, edit: Edit, which: str, shown: str) -> st
 
 
 def _ambiguous(text: str, places: list[int], count: int, which: str, shown: str) -> Refusal:
-    lines = [text.count("\n", 0, place) + 1 for place in places[:_LISTED]]
+    lines = list(dict.fromkeys(text.count("\n", 0, place) + 1 for place in places[:_LISTED]))
     where = ", ".join(map(str, lines)) + (" …" if count > _LISTED else "")
     message = (
-        f"{which}: the text to replace stands {count} times in {shown} (lines {where}); quote more of what is around "
-        "the one you mean, or set replace_all"
+        f"{which}: the text to replace stands {count} times in {shown} (line{'s' if len(lines) > 1 else ''} {where}); "
+        "quote more of what is around the one you mean, or set replace_all"
     )
     return Refusal(Reason.AMBIGUOUS_EDIT, message, {"count": count, "lines": lines})
 

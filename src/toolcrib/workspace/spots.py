@@ -107,7 +107,8 @@ class Spot:
             raise Refusal(Reason.PATH_OUTSIDE_ROOT, message, {"path": self.shown})
         known = self.parts[: len(self.parts) - self.missing]
         there = self.mount.virtual_path(known) if self.mount.name != "/" else self.mount.host_path(known)
-        message = f"{self.shown} does not exist; the path leads as far as {there}"
+        far = f"; the path leads as far as {there}" if known or self.mount.name == "/" else f" in {there}"
+        message = f"{self.shown} does not exist{far}"
         raise Refusal(Reason.FILE_NOT_FOUND, message, {"path": self.shown})
 
 

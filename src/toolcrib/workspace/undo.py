@@ -112,15 +112,16 @@ class _Undoing:
         spot = self._spot(self.change.path)
         if spot.identity is None:
             return self._said(Outcome.UNDONE, "was created by this call and is gone already")
-        if not await self._is_as_left(spot):
+        if await self._hash(spot) != self.change.hash:
             return self._changed()
         await changing(partial(writing.delete, self.workspace, spot))
         return self._said(Outcome.UNDONE, "was removed: this call had created it")
 
     async def _put_back(self) -> Undone:
         spot = self._spot(self.change.path)
-        if spot.identity is None or not await self._is_as_left(spot):
-            return self._changed()
+        now = None if spot.identity is None else await self._hash(spot)
+        if now != self.change.hash:
+            return self._changed(now)
         if (body := await self._kept()) is None:
             return self._not_kept()
         status = (await looking(partial(hold, self.workspace, spot))).status
@@ -148,9 +149,9 @@ class _Undoing:
         await changing(partial(writing.move, self.workspace, spot, to, Folders.MAKE))
         return self._said(Outcome.UNDONE, f"is back from {self.change.to}")
 
-    async def _is_as_left(self, spot: Spot) -> bool:
+    async def _hash(self, spot: Spot) -> str:
         look: Callable[[], str] = lambda: hold(self.workspace, spot).hash  # noqa: E731
-        return await looking(look) == self.change.hash
+        return await looking(look)
 
     async def _kept(self) -> bytes | None:
         before = self.change.before
@@ -161,7 +162,9 @@ class _Undoing:
     def _spot(self, path: str, final: Final = Final.FOLLOWED) -> Spot:
         return self.workspace.locate(path, View.HOST, final)
 
-    def _changed(self) -> Undone:
+    def _changed(self, now: str | None = None) -> Undone:
+        if now is not None and self.change.before is not None and now == self.change.before.hash:
+            return self._said(Outcome.CHANGED, "holds again what it held before this call, so it was left as it is")
         return self._said(Outcome.CHANGED, "was changed after this call, so it was left as it is")
 
     def _not_kept(self) -> Undone:

@@ -129,7 +129,7 @@ def sweep(folder: int) -> int:
 
 
 def taken(spot: Spot) -> Refusal:
-    message = f"{spot.shown} exists already; choose another name, or say that it may be overwritten"
+    message = f"{spot.shown} exists already; choose another name, or set overwrite"
     return Refusal(Reason.PATH_CONFLICT, message, {"path": spot.shown})
 
 

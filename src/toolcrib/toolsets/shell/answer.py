@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from toolcrib.values.process import End, Ended
+from toolcrib.values.process import Captured, End, Ended
 from toolcrib.values.refusal import RETRYABLE, Reason
 from toolcrib.values.result import ArtifactRef, Block, Text, ToolError, ToolReturn
+from toolcrib.values.words import were
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_].*?\x1b\\|[@-Z\\-_])", re.DOTALL
@@ -24,12 +25,12 @@ _REASONS = {
 
 def answer(ended: Ended, explained: str, artifacts: list[ArtifactRef], shown: int) -> ToolReturn:
     """The result of a command that ran; one that was ended by force is an error that keeps its output."""
-    text = output_text(ended.stdout.text(), ended.stderr.text(), shown)
+    text = output_text(ended.stdout, ended.stderr, shown)
     parts = [text or "(no output)"]
     if explained:
         parts.append(f"[{explained}]")
-    if ended.leftover:
-        parts.append(f"[{ended.leftover} background process(es) that it left behind were ended.]")
+    if ended.leftover and ended.end in (End.EXITED, End.SIGNALLED):
+        parts.append(f"[{were(ended.leftover, 'background process', 'background processes')} left behind, and ended.]")
     content: tuple[Block, ...] = (Text("\n".join(parts)), *artifacts)
     reason = _REASONS.get(ended.end)
     error = None if reason is None else ToolError(reason, explained, reason in RETRYABLE, {"partial": bool(text)})
@@ -44,14 +45,15 @@ def answer(ended: Ended, explained: str, artifacts: list[ArtifactRef], shown: in
     return ToolReturn(content, metadata, error)
 
 
-def output_text(stdout: str, stderr: str, shown: int) -> str:
+def output_text(stdout: Captured, stderr: Captured, shown: int) -> str:
     """Both outputs as one text of bounded length; the end of each matters more than its middle."""
-    out, err = clean(stdout).rstrip("\n"), clean(stderr).rstrip("\n")
+    out, err = (clean(stream.text()).rstrip("\n") for stream in (stdout, stderr))
+    missing, missing_err = (stream.dropped - len(stream.gap) for stream in (stdout, stderr))
     if not err:
-        return cut(out, shown)
+        return cut(out, shown, missing)
     room = max(shown // 3, shown - len(out))
-    err = cut(err, room)
-    out = cut(out, max(shown - len(err), shown // 3))
+    err = cut(err, room, missing_err)
+    out = cut(out, max(shown - len(err), shown // 3), missing)
     return f"{out}\n[stderr]\n{err}" if out else f"[stderr]\n{err}"
 
 
@@ -60,11 +62,11 @@ def clean(text: str) -> str:
     return _CONTROL.sub("", _OVERWRITTEN.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))))
 
 
-def cut(text: str, most: int) -> str:
-    """Beginning and end of a long text, cut at lines where that is near."""
+def cut(text: str, most: int, missing: int = 0) -> str:
+    """Beginning and end of a long text, cut at lines where that is near; `missing` are gone from its middle."""
     if len(text) <= most:
         return text
     head, tail = text[: most * 2 // 3], text[-(most // 3) :]
     head = head[: head.rfind("\n") + 1] if head.rfind("\n") > len(head) // 2 else head
     tail = tail[tail.find("\n") + 1 :] if 0 <= tail.find("\n") < len(tail) // 2 else tail
-    return f"{head}\n[… {len(text) - len(head) - len(tail)} characters left out …]\n{tail}"
+    return f"{head}\n[… {len(text) - len(head) - len(tail) + missing:,} characters left out …]\n{tail}"

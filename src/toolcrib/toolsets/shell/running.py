@@ -31,8 +31,7 @@ async def run_job(services: CommandServices, context: ToolContext, job: Job) -> 
                 ended = await process.finish(job.timeout)
             except asyncio.CancelledError:
                 await process.kill()
-                out, err = process.output
-                context.partial(output_text(out.text(), err.text(), services.shown))
+                context.partial(output_text(*process.output, services.shown))
                 raise
         artifacts = await _artifacts(services, context, ended, spools)
         return answer(ended, _explained(job, ended), artifacts, services.shown)
