@@ -6,11 +6,11 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpus.worlds import Folders
 
 from toolcrib import Toolcrib
 from toolcrib.executors.process import ProcessRunner
@@ -33,12 +33,12 @@ RUN = ("OUTP-010",)
 """Cases about what a command does when it runs: they are held in the tests of the toolset."""
 
 
-@dataclass(frozen=True)
-class World:
-    project: Path
-    outside: Path
-    home: Path
-    programs: Path
+class World(Folders):
+    """A case's folders, and one with the programs that its commands find."""
+
+    @property
+    def programs(self) -> Path:
+        return self.base / "bin"
 
     def prepare(self, setup: Sequence[Mapping[str, Any]]) -> None:
         """Write the files that a case is about."""
@@ -46,23 +46,12 @@ class World:
             if "file" in step:
                 Path(self.filled(step["file"])).write_text(step["content"])
 
-    def filled(self, value: Any) -> Any:
-        """A case's value with its places filled in; a shell's own `${…}` stays."""
-        if isinstance(value, str):
-            places = {"${P}": self.project, "${O}": self.outside, "${H}": self.home}
-            for name, path in places.items():
-                value = value.replace(name, str(path))
-            return value
-        if isinstance(value, Mapping):
-            return {key: self.filled(member) for key, member in value.items()}
-        return [self.filled(member) for member in value] if isinstance(value, list) else value
-
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    world = World(*(tmp_path / name for name in ("project", "outside", "home", "bin")))
-    for folder in (world.project, world.outside, world.home / ".ssh", world.programs):
-        folder.mkdir(parents=True)
+    world = World(tmp_path)
+    for folder in (world.home / ".ssh", world.programs):
+        folder.mkdir()
     (world.home / ".ssh" / "id_ed25519").write_text("key")
     for name in ("a.txt", "README.md", "t.txt", "git"):
         (world.project / name).write_text("#!/bin/sh\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpus.worlds import Folders
 
 from toolcrib.catalog.toolset import Toolset, ToolsetBuilder
 from toolcrib.policy.grants import Grant
@@ -24,7 +25,7 @@ from toolcrib.values.result import ToolResult
 from toolcrib.values.target import Target
 from toolcrib.workspace import Access, Boundary, Mount, View, Workspace, writing
 from toolcrib.workspace.arguments import spots
-from toolcrib.workspace.writing import Folders
+from toolcrib.workspace.writing import Folders as Missing
 
 AREAS = ("path_escape", "sensitive_path", "protected_config", "benign_friction", "huge_or_hostile_output")
 CASES = [json.loads(line) for area in AREAS for line in (Path(__file__).parent / f"{area}.jsonl").open()]
@@ -62,42 +63,11 @@ OURS = [case for case in CASES if case["action"].get("tool") in NAMES]
 
 
 @dataclass
-class World:
-    """The folders of one case, and what to do while a question is open."""
+class World(Folders):
+    """A case's folders, and what to do while a question is open."""
 
-    base: Path
     meanwhile: Callable[[], None] | None = None
     asked: list[PermissionRequest] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        for folder in (self.project, self.outside, self.home, self.scratch):
-            folder.mkdir(parents=True)
-
-    @property
-    def project(self) -> Path:
-        return self.base / "project"
-
-    @property
-    def outside(self) -> Path:
-        return self.base / "outside"
-
-    @property
-    def home(self) -> Path:
-        return self.base / "home"
-
-    @property
-    def scratch(self) -> Path:
-        return self.base / "scratch"
-
-    def fill(self, value: Any) -> Any:
-        if isinstance(value, str):
-            places = {"${P}": self.project, "${O}": self.outside, "${H}": self.home, "${S}": self.scratch}
-            for name, place in places.items():
-                value = value.replace(name, str(place))
-            return value
-        if isinstance(value, Mapping):
-            return {self.fill(key): self.fill(member) for key, member in value.items()}
-        return [self.fill(member) for member in value] if isinstance(value, list) else value
 
     def asker(self, answer: str) -> Callable[[PermissionRequest], Any]:
         async def ask(request: PermissionRequest) -> PermissionDecision:
@@ -108,19 +78,9 @@ class World:
 
         return ask
 
-    def state(self) -> dict[str, bytes | str]:
-        """Everything on disk, to tell whether a call had an effect."""
-        found: dict[str, bytes | str] = {}
-        for folder, folders, files in os.walk(self.base):
-            for name in (*folders, *files):
-                path = os.path.join(folder, name)
-                link = os.path.islink(path)
-                found[path] = os.readlink(path) if link else Path(path).read_bytes() if name in files else b""
-        return found
-
 
 def set_up(world: World, case: Mapping[str, Any]) -> None:
-    for step in world.fill(case["setup"]):
+    for step in world.filled(case["setup"]):
         match step:
             case {"file": path, "content": content}:
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -212,14 +172,14 @@ def stand_ins(here: Workspace, memory: Workspace | None) -> Toolset:
             if link:
                 os.symlink(link, spot.host_path)
             else:
-                writing.create(here, spot, [body], Folders.MAKE)
+                writing.create(here, spot, [body], Missing.MAKE)
         return "extracted"
 
     @build.write(targets=lambda arguments: [memory.target(arguments["path"], View.VIRTUAL, Access.WRITE)])  # type: ignore[union-attr]
     async def memory_store(context: ToolContext, path: str, text: str) -> str:
         """Keep a note below the memory folder."""
         assert memory is not None
-        writing.create(memory, spots(context)[0], [text.encode()], Folders.MAKE)
+        writing.create(memory, spots(context)[0], [text.encode()], Missing.MAKE)
         return "kept"
 
     return build.build()
@@ -237,7 +197,7 @@ def archived(path: str) -> Iterator[tuple[str, str | None, bytes]]:
 
 
 async def call(world: World, case: Mapping[str, Any], answer: str | None) -> ToolResult:
-    setup = {key: value for step in world.fill(case["setup"]) for key, value in step.items()}
+    setup = {key: value for step in world.filled(case["setup"]) for key, value in step.items()}
     roots = setup.get("policy", {}).get("allowed_write_roots", ())
     boundary = Boundary.of(roots, private=[world.home / ".toolcrib"])
     here = Workspace([Mount.of("/workspace", world.project), Mount.of("/scratch", world.scratch)], boundary=boundary)
@@ -252,7 +212,7 @@ async def call(world: World, case: Mapping[str, Any], answer: str | None) -> Too
             fingerprint = run.tools.require(grant["tool"]).tool.fingerprint
             held = Grant(run.origin.grantee, grant["tool"], fingerprint, "path", grant["scope"])
             await store.add_grants([held], Unit((), run.ownership))
-        return await run.call(NAMES[case["action"]["tool"]], world.fill(case["action"]["args"]))
+        return await run.call(NAMES[case["action"]["tool"]], world.filled(case["action"]["args"]))
 
 
 @pytest.fixture

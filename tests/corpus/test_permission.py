@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpus.worlds import Folders
 
 from toolcrib import HookAnswer, PermissionDecision, PermissionRequest, PreHook, Toolcrib
 from toolcrib.askers.question import choices_text, question_text
@@ -40,46 +41,25 @@ def cases(area: str) -> list[Any]:
 
 
 @dataclass
-class World:
+class World(Folders):
     """The folders of one case, who is asked, and everything that was asked."""
 
-    base: Path
     answer: str | None = "deny"
     asked: list[PermissionRequest] = field(default_factory=list)
     hooks: list[PreHook] = field(default_factory=list)
     config: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for folder in (self.project / "src", self.project / "docs", self.outside, self.home):
-            folder.mkdir(parents=True)
+        super().__post_init__()
+        for folder in (self.project / "src", self.project / "docs"):
+            folder.mkdir()
         (self.project / "src" / "a.py").write_text("a")
         (self.project / "a.py").write_text("".join(f"line {n}\n" for n in range(6_000)))
 
-    @property
-    def project(self) -> Path:
-        return self.base / "project"
-
-    @property
-    def outside(self) -> Path:
-        return self.base / "outside"
-
-    @property
-    def home(self) -> Path:
-        return self.base / "home"
-
-    def filled(self, value: Any) -> Any:
-        if isinstance(value, str):
-            for name, place in {"${P}": self.project, "${O}": self.outside, "${H}": self.home}.items():
-                value = value.replace(name, str(place))
-            return value
-        if isinstance(value, Mapping):
-            return {ARGUMENTS.get(key, key): self.filled(member) for key, member in value.items()}
-        return [self.filled(member) for member in value] if isinstance(value, list) else value
-
-    def state(self) -> dict[str, bytes]:
-        """Every file of the project, outside and at home, to tell whether a call had an effect."""
-        files = [each for top in (self.project, self.outside, self.home) for each in top.rglob("*") if each.is_file()]
-        return {str(each): each.read_bytes() for each in files if ".toolcrib" not in each.parts}
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the case's call, as our tools name them."""
+        given = self.filled(case["action"]["args"])
+        return {ARGUMENTS.get(name, name): value for name, value in given.items()}
 
     async def ask(self, request: PermissionRequest) -> PermissionDecision:
         self.asked.append(request)
@@ -90,7 +70,11 @@ class World:
     async def crib(self) -> AsyncIterator[Toolcrib]:
         asker = None if self.answer is None else self.ask
         async with Toolcrib.open(
-            home=self.home / ".toolcrib", project=self.project, config=self.config, asker=asker, hooks=self.hooks
+            home=self.home / ".toolcrib",
+            project=self.project,
+            config=self.config,
+            asker=asker,
+            hooks=self.hooks,
         ) as crib:
             yield crib
 
@@ -185,7 +169,7 @@ async def call(world: World, case: Mapping[str, Any], stack: AsyncExitStack) -> 
         case _:
             pass
     action = case["action"]
-    arguments = {**world.filled(action["args"]), **EXTRA.get(case["id"], {})}
+    arguments = {**world.arguments(case), **EXTRA.get(case["id"], {})}
     return await run.call(NAMES.get(action["tool"], action["tool"]), arguments)
 
 
@@ -229,7 +213,7 @@ async def test_the_case_holds(case: Mapping[str, Any], world: World, tmp_path: P
 def shown_whole(case: Mapping[str, Any], world: World) -> None:
     """The person sees what is touched, the whole command, and all of a change."""
     [request] = world.asked
-    arguments = world.filled(case["action"])["args"]
+    arguments = world.arguments(case)
     touched = [target.value for target in request.targets]
     text = question_text(request) + choices_text(request)
     assert not set(map(ord, text)) & {*range(10), *range(11, 32), 0x7F, 0x202E, 0x200B}
@@ -273,7 +257,10 @@ async def test_what_was_typed_before_the_question_answers_nothing_and_enter_deni
         loop.add_reader(outside, read)
         try:
             asker = TerminalAsker(keyboard, screen)
-            async with Toolcrib.open(home=world.home, project=world.project, asker=asker) as crib, crib.run() as run:
+            async with (
+                Toolcrib.open(home=world.home, project=world.project, asker=asker) as crib,
+                crib.run() as run,
+            ):
                 result = await run.call("shell.run", {"command": "rm x"})
         finally:
             loop.remove_reader(outside)
@@ -286,7 +273,10 @@ async def test_no_terminal_means_no(world: World) -> None:
     """APUI-016."""
     with (world.base / "input").open("w+") as keyboard, (world.base / "output").open("w+") as screen:
         asker = TerminalAsker(keyboard, screen)
-        async with Toolcrib.open(home=world.home, project=world.project, asker=asker) as crib, crib.run() as run:
+        async with (
+            Toolcrib.open(home=world.home, project=world.project, asker=asker) as crib,
+            crib.run() as run,
+        ):
             result = await run.call("shell.run", {"command": "rm x"})
     assert result.reason is Reason.PERMISSION_DENIED
     assert "rule could allow" not in result.text, "a rule alone does not let a dangerous tool run"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpus.worlds import Folders
 
 from toolcrib import Toolcrib
 from toolcrib.cli.program import run as run_program
@@ -21,20 +21,8 @@ CODES = {"template_invalid": "", "config_invalid": "tools.max_timeout_ms"}
 """What the message of a refused definition says, by the code that a case names."""
 
 
-@dataclass(frozen=True)
-class World:
-    """The folders of one case."""
-
-    project: Path
-    outside: Path
-    home: Path
-
-    def filled(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return value.replace("${P}", str(self.project)).replace("${O}", str(self.outside))
-        if isinstance(value, Mapping):
-            return {key: self.filled(member) for key, member in value.items()}
-        return [self.filled(member) for member in value] if isinstance(value, list) else value
+class World(Folders):
+    """The folders of one case; its definitions are in the home."""
 
     def declare(self, definition: Mapping[str, Any]) -> None:
         """Cases write `{{q}}` where definitions write `{{args.q}}`."""
@@ -44,9 +32,8 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    world = World(tmp_path / "project", tmp_path / "outside", tmp_path / "home")
-    for folder in (world.project, world.outside, world.home / "tools"):
-        folder.mkdir(parents=True)
+    world = World(tmp_path)
+    (world.home / "tools").mkdir()
     (world.project / "a.txt").write_text("line1\nx*y\n-v\n")
     return world
 
