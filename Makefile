@@ -43,7 +43,7 @@ test-all: system servers check  ## check, then every test, the slow suites inclu
 bench: setup servers peers  ## measure against raw calls and the peers, interleaved; then files, commands, rules, dialects and MCP servers
 	@$(BIN)/python bench/run.py; missed=$$?; \
 	for part in open window search; do $(BIN)/python bench/files.py $$part; done; \
-	for part in spawn output; do $(BIN)/python bench/commands.py $$part; done; \
+	for part in spawn output bombs; do $(BIN)/python bench/commands.py $$part; done; \
 	$(BIN)/python bench/policy.py || missed=1; \
 	$(BIN)/python bench/denials.py || missed=1; \
 	$(BIN)/python bench/dialects/measure.py || missed=1; \

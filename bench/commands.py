@@ -1,6 +1,8 @@
 """Commands: starting one beside a bare subprocess, in each sandbox of this machine, and the cost of a long output.
 
-`commands.py spawn` prints medians in milliseconds; `commands.py output` prints the memory that 1 GB of output costs.
+`commands.py spawn` prints medians in milliseconds; `commands.py output` prints the memory that 1 GB of output costs;
+`commands.py bombs` prints the 99th percentile of other calls alone and beside commands that fork, hoard memory, write
+and open files without end: it should stay within twice.
 """
 
 from __future__ import annotations
@@ -17,18 +19,34 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 
+from toolcrib.catalog.decorate import tool
+from toolcrib.engine.run import Run
 from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
+from toolcrib.testing import make_run
 from toolcrib.toolsets.shell.spool import Spool
-from toolcrib.values.process import MIB, Confinement, Job
+from toolcrib.values.process import MIB, Confinement, Job, ProcessLimits
 
 ROUNDS = 60
+BOMB_ROUNDS = 8
+BOMBS = {
+    "forks": ("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", ProcessLimits(processes=200)),
+    "hoards": ("held = []\nwhile True: held.append(bytearray(b'x' * 10_000_000))", ProcessLimits(memory=1_000 * MIB)),
+    "writes": (
+        "file = open('big', 'wb')\nwhile True: file.write(bytes(1_000_000))",
+        ProcessLimits(file_size=500_000_000),
+    ),
+    "opens": (
+        "import os\nfiles = []\nwhile True: files.append(os.open('/dev/null', 0))",
+        ProcessLimits(open_files=2_000),
+    ),
+}
 TRUE = shutil.which("true") or "/bin/true"
 
 
 def main(mode: str) -> None:
-    print(json.dumps(asyncio.run({"spawn": spawn, "output": output}[mode]())))
+    print(json.dumps(asyncio.run({"spawn": spawn, "output": output, "bombs": bombs}[mode]())))
 
 
 async def spawn() -> dict[str, float]:
@@ -65,6 +83,54 @@ async def output() -> dict[str, float]:
     await runner.close()
     assert (ended.stdout.total, spool.size) == (1_000_000_000, 64 * MIB)
     return {"grown_mb": (after - before) / 1024, "rss_mb": after / 1024, "seconds": seconds}
+
+
+async def bombs() -> dict[str, dict[str, float]]:
+    """The 99th percentile in milliseconds over all rounds: in one round it would be the slowest call or two."""
+    python = os.path.realpath(shutil.which("python3", path=os.defpath) or sys.executable)
+    found: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        runner, sandbox = ProcessRunner(), Sandbox(Mode.AUTO)
+        async with make_run(look) as run:
+            for name, (code, limits) in BOMBS.items():
+                words = (python, "-I", "-S", "-c", code)
+                job = Job(
+                    executable=python,
+                    argv=words,
+                    cwd=folder,
+                    environment={"PATH": os.defpath},
+                    timeout=60,
+                    limits=limits,
+                    confinement=sandbox.confine(python, folder, Bounds.of([folder])),
+                )
+                alone, beside = list[float](), list[float]()
+                for _ in range(BOMB_ROUNDS):
+                    until = time.monotonic() + 0.4
+                    alone += await _times(run, lambda until=until: time.monotonic() > until)
+                    bomb = asyncio.create_task(runner.run(job))
+                    beside += await _times(run, bomb.done)
+                    assert (await bomb).code != 0
+                without, with_it = (statistics.quantiles(times, n=100)[98] for times in (alone, beside))
+                found[name] = {"alone_ms": without, "beside_ms": with_it, "ratio": with_it / without}
+        await runner.close()
+        sandbox.close()
+    return found
+
+
+@tool.read
+async def look() -> str:
+    """Look."""
+    return "seen"
+
+
+async def _times(run: Run, over: Callable[[], bool]) -> list[float]:
+    times: list[float] = []
+    while not over():
+        began = time.perf_counter()
+        await run.call("look", {})
+        times.append((time.perf_counter() - began) * 1_000)
+        await asyncio.sleep(0.001)
+    return times
 
 
 async def _raw() -> object:

@@ -249,6 +249,8 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     **dict.fromkeys(RATE_KEYS.split(), (st.dictionaries(st.sampled_from(["web.*", "**"]), RATE), rates)),
     "limits.loop.idle_seconds": (st.sampled_from([1, 60]), same),
     "tools.allowed_write_roots": (some("/a", "/b", "/a/c"), subset),
+    "tools.sensitive_paths": (some("vault", "deploy/*.conf"), superset),
+    "tools.protected_paths": (some("notes.md", "*.lock"), superset),
     "tools.allow_tmp_writes": (st.booleans(), lower),
     "tools.env_allowlist": (some("PATH", "HOME", "TOKEN"), subset),
     "tools.packages": (some("notes", "acme:tools"), subset),

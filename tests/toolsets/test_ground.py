@@ -120,6 +120,41 @@ async def test_a_command_that_reads_a_whole_tree_asks_when_there_are_secrets_in_
         assert str(place / found) in [target.value for target in asker.requests[0].targets]
 
 
+async def test_names_that_the_operator_adds_are_left_out_of_searches_and_asked_about(
+    tmp_path: Path, folders: tuple[Path, Path]
+) -> None:
+    project = folders[0]
+    for name in ("vault/plan.md", "deploy/prod.conf", "notes.md"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("needle\n")
+    asker = ScriptedAsker.always("deny")
+    rules = [{"pattern": name, "verdict": "allow"} for name in ("rg", "cat", "tee")]
+    tools = {"sensitive_paths": ["vault", "deploy/*.conf"], "protected_paths": ["notes.md"], "sandbox": "off"}
+    async with (
+        Toolcrib.open(
+            home=tmp_path / "home",
+            project=project,
+            config={"tools": tools, "policy": {"commands": rules}},  # type: ignore[arg-type]
+            asker=asker,
+        ) as crib,
+        crib.run() as run,
+    ):
+        found = await run.call("code.search", {"query": "needle"})
+        assert asker.requests == []
+        calls = [
+            ("code.read_file", {"path": "vault/plan.md"}),
+            ("code.write_file", {"path": "notes.md", "content": "x", "overwrite": True}),
+            ("code.run_command", {"argv": ["rg", "needle"]}),
+            ("code.run_command", {"argv": ["tee", "notes.md"]}),
+        ]
+        because = []
+        for tool, arguments in calls:
+            await run.call(tool, arguments)  # type: ignore[arg-type]
+            because.append(asker.requests[-1].targets[-1].marks)
+    assert (found.metadata["files"], found.metadata["sensitive_left_out"]) == (1, 2)
+    assert because == [{"sensitive"}, {"protected"}, {"sensitive"}, {"protected"}]
+
+
 async def test_every_run_has_a_scratch_folder_of_its_own(tmp_path: Path, folders: tuple[Path, Path]) -> None:
     asker = ScriptedAsker.always("allow_once")
     async with (

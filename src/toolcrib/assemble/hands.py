@@ -30,7 +30,7 @@ from toolcrib.values.refusal import ConfigError, StoreError
 from toolcrib.values.spec import ToolType
 from toolcrib.values.tool import Tool
 from toolcrib.workspace import SCRATCH, Access, Boundary, Mount, TemporaryFolder, View, Workspace
-from toolcrib.workspace.patterns import PACKAGE_STORES
+from toolcrib.workspace.patterns import PACKAGE_STORES, PathRules
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
@@ -58,13 +58,15 @@ class Hands:
     now: Callable[[], float] = time.time
     current: ContextVar[Workspace] = field(init=False)
     default: Workspace = field(init=False)
+    rules: PathRules = field(init=False)
     background: Background = field(init=False)
     sandbox: Sandbox = field(init=False)
 
     def __post_init__(self) -> None:
         self.background = Background(self.processes)
         self.sandbox = Sandbox(Mode(self.settings.tools.sandbox.value))
-        self.default = workspace_of(self.settings, self.settings.project or Path.cwd(), None)
+        self.rules = path_rules_of(self.settings)
+        self.default = workspace_of(self.settings, self.settings.project or Path.cwd(), None, self.rules)
         self.current = ContextVar("toolcrib_workspace", default=self.default)
 
     def toolsets(self, names: Iterable[str]) -> list[Toolset]:
@@ -75,7 +77,7 @@ class Hands:
         """How a run makes its own workspace the current one, with a scratch folder of its own."""
         scratch = self.settings.home.root / "scratch" / run_id
         scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-        own = workspace_of(self.settings, Path(workspace or self.default.project.root), scratch)
+        own = workspace_of(self.settings, Path(workspace or self.default.project.root), scratch, self.rules)
         self.workspaces[run_id] = own
         return partial(_set, self.current, own)
 
@@ -184,7 +186,12 @@ class Hands:
         return artifact.artifact_id
 
 
-def workspace_of(settings: Config, project: Path, scratch: Path | None) -> Workspace:
+def path_rules_of(settings: Config) -> PathRules:
+    """Which names are sensitive and protected. To put them together takes a while: once for a crib, not for a run."""
+    return PathRules(settings.tools.sensitive_paths, settings.tools.protected_paths)
+
+
+def workspace_of(settings: Config, project: Path, scratch: Path | None, rules: PathRules) -> Workspace:
     """A workspace of a project, with the mounts and the write boundary of the configuration."""
     mounts = [
         Mount.of(f"/{name}", entry.path, Access(entry.access.value))
@@ -192,7 +199,7 @@ def workspace_of(settings: Config, project: Path, scratch: Path | None) -> Works
     ]
     temporary = TemporaryFolder.OPEN if settings.tools.allow_tmp_writes else TemporaryFolder.CLOSED
     boundary = Boundary.of(settings.tools.allowed_write_roots, [settings.home.root], temporary)
-    return Workspace.of(project, scratch, boundary=boundary, mounts=mounts)
+    return Workspace.of(project, scratch, boundary=boundary, rules=rules, mounts=mounts)
 
 
 def tools_to_show(settings: Config) -> list[Tool]:

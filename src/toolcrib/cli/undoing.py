@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib.assemble.hands import workspace_of
+from toolcrib.assemble.hands import path_rules_of, workspace_of
 from toolcrib.cli.command import Choices, Form
 from toolcrib.cli.ending import Exit
 from toolcrib.cli.output import print_json, print_table
@@ -15,7 +15,8 @@ from toolcrib.workspace.undo import Outcome, undo
 
 async def undo_calls(choices: Choices, call_ids: Sequence[str]) -> Exit:
     """Undo, and tell it call by call."""
-    workspace = workspace_of(choices.load(), choices.project or Path.cwd(), None)
+    settings = choices.load()
+    workspace = workspace_of(settings, choices.project or Path.cwd(), None, path_rules_of(settings))
     try:
         async with records(choices) as store:
             done = await undo(call_ids, documents=store, artifacts=store.artifacts, workspace=workspace)

@@ -38,6 +38,9 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
 NAME = text("a name of letters, digits, '_', '-' and '.'", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 VARIABLE = text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+NAME_PATTERN = text(
+    "a name or the end of a path, such as 'secrets' or 'config/*.json'", r"(?![/~])(?!.*\.\.)[^\x00-\x1f]{1,200}"
+)
 PACKAGE = text("an entry point, or package:name", r"[A-Za-z_][A-Za-z0-9_.-]{0,199}(:[A-Za-z_][A-Za-z0-9_]{0,199})?")
 EXPRESSION = text("a regular expression (RE2 syntax)", r".+")
 
@@ -75,6 +78,15 @@ class Tools:
     )
     allow_tmp_writes: bool = key(
         flag(), False, stricter((True, False)), "Whether the folder for temporary files counts as a write root."
+    )
+    sensitive_paths: tuple[str, ...] = key(
+        items(NAME_PATTERN),
+        (),
+        more(),
+        "Further names that hold secrets, at any depth: reading them asks, and searches leave them out.",
+    )
+    protected_paths: tuple[str, ...] = key(
+        items(NAME_PATTERN), (), more(), "Further names that steer programs, at any depth: changing them always asks."
     )
     env_allowlist: tuple[str, ...] = key(
         items(VARIABLE), ("PATH", "HOME", "TMPDIR", "LANG"), fewer(), "Environment variables that commands get to see."

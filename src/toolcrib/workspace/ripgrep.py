@@ -91,7 +91,9 @@ async def _count_sensitive(program: str, ground: Ground, operand: str, query: Qu
     """How many sensitive files were left out, by name alone: whether one of them matches must not show."""
     if query.secrets is Secrets.INCLUDED:
         return 0
-    wanted = [f"--iglob=**/{glob}" for glob in ground.workspace.rules.globs()]
+    globs = ground.workspace.rules.globs()
+    folders = [f"{glob}/**" for glob in globs if not glob.startswith("*")]
+    wanted = [f"--iglob=**/{glob}" for glob in (*globs, *folders)]
     arguments = [*_QUIET, "--files", "--null", *wanted, "--iglob=!**/.git", "--", operand]
     count = 0
     async with contextlib.aclosing(_chunks(program, ground, arguments)) as chunks:

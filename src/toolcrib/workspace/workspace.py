@@ -61,13 +61,14 @@ class Workspace:
         scratch: str | Path | None = None,
         *,
         boundary: Boundary | None = None,
+        rules: PathRules | None = None,
         mounts: Iterable[Mount] = (),
     ) -> Workspace:
         """A workspace of a project, a folder for state of the run, and further mounts."""
         first = [Mount.of(PROJECT, project)]
         if scratch is not None:
             first.append(Mount.of(SCRATCH, scratch))
-        return cls([*first, *mounts], boundary=boundary)
+        return cls([*first, *mounts], boundary=boundary, rules=rules)
 
     @property
     def project(self) -> Mount:
