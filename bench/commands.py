@@ -29,6 +29,7 @@ from toolcrib.toolsets.shell.spool import Spool
 from toolcrib.values.process import MIB, Confinement, Job, ProcessLimits
 
 ROUNDS = 60
+PYTHON = os.path.realpath(shutil.which("python3", path=os.defpath) or sys.executable)
 BOMB_ROUNDS = 8
 BOMBS = {
     "forks": ("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", ProcessLimits(processes=200)),
@@ -87,22 +88,13 @@ async def output() -> dict[str, float]:
 
 async def bombs() -> dict[str, dict[str, float]]:
     """The 99th percentile in milliseconds over all rounds: in one round it would be the slowest call or two."""
-    python = os.path.realpath(shutil.which("python3", path=os.defpath) or sys.executable)
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         runner, sandbox = ProcessRunner(), Sandbox(Mode.AUTO)
         async with make_run(look) as run:
             for name, (code, limits) in BOMBS.items():
-                words = (python, "-I", "-S", "-c", code)
-                job = Job(
-                    executable=python,
-                    argv=words,
-                    cwd=folder,
-                    environment={"PATH": os.defpath},
-                    timeout=60,
-                    limits=limits,
-                    confinement=sandbox.confine(python, folder, Bounds.of([folder])),
-                )
+                confinement = sandbox.confine(PYTHON, folder, Bounds.of([folder]))
+                job = _bomb(code, limits, folder, confinement)
                 alone, beside = list[float](), list[float]()
                 for _ in range(BOMB_ROUNDS):
                     until = time.monotonic() + 0.4
@@ -115,6 +107,18 @@ async def bombs() -> dict[str, dict[str, float]]:
         await runner.close()
         sandbox.close()
     return found
+
+
+def _bomb(code: str, limits: ProcessLimits, cwd: str, confinement: Confinement | None) -> Job:
+    return Job(
+        executable=PYTHON,
+        argv=(PYTHON, "-I", "-S", "-c", code),
+        cwd=cwd,
+        environment={"PATH": os.defpath},
+        timeout=60,
+        limits=limits,
+        confinement=confinement,
+    )
 
 
 @tool.read

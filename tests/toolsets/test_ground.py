@@ -165,3 +165,15 @@ async def test_every_run_has_a_scratch_folder_of_its_own(tmp_path: Path, folders
         assert (await first.call("workspace.write", {"path": "/scratch/note.txt", "content": "mine"})).ok
         assert (await first.call("workspace.read", {"path": "/scratch/note.txt"})).ok
         assert (await second.call("workspace.read", {"path": "/scratch/note.txt"})).reason == "file_not_found"
+
+
+@pytest.mark.parametrize(("limit", "least", "most"), [(4_000, 60, 70), (60_000, 1_000, 1_000)])
+async def test_a_window_of_a_file_is_as_long_as_results_may_be_and_never_an_artifact(
+    tmp_path: Path, folders: tuple[Path, Path], limit: int, least: int, most: int
+) -> None:
+    (folders[0] / "long.txt").write_text("".join(f"line {number:>47}\n" for number in range(5_000)))
+    config = {"tools.result_limit_chars": limit}
+    async with Toolcrib.open(home=tmp_path / "home", project=folders[0], config=config) as crib, crib.run() as run:
+        read = await run.call("code.read_file", {"path": "long.txt", "max_lines": 1_000})
+    assert (read.artifacts, read.metadata["truncated"]) == ((), True)
+    assert least <= read.metadata["end_line"] <= most

@@ -266,7 +266,7 @@ def build_runtime(
         clock=clock,
         ids=ids,
         redactor=open_redactor(settings),
-        bounds=Limits(tools.result_limit_chars),
+        bounds=Limits(tools.result_limit_chars, 4 * tools.result_limit_chars),
         advertiser=advertise,
         rates=Rates(limits.rate, limits.agent_rate, limits.session_rate),
         run_allowance=Allowance(

@@ -21,7 +21,7 @@ from toolcrib.executors.process import ProcessRunner
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
 from toolcrib.ports import Artifact, Artifacts
-from toolcrib.toolsets import Services
+from toolcrib.toolsets import FileLimits, Services
 from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.context import ToolContext
@@ -132,7 +132,12 @@ class Hands:
         return self._files()
 
     def _files(self) -> Services:
-        return Services(workspace=self.current.get, artifacts=self.artifacts, holds_secrets=self.holds_secrets)
+        return Services(
+            workspace=self.current.get,
+            artifacts=self.artifacts,
+            holds_secrets=self.holds_secrets,
+            files=FileLimits.within(self.settings.tools.result_limit_chars),
+        )
 
     def holds_secrets(self, text: str) -> bool:
         return self.redactor.text(text)[1] > 0

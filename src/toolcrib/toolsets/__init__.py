@@ -22,6 +22,11 @@ class FileLimits:
     window_characters: int = 9_000
     search_seconds: float = 30.0
 
+    @classmethod
+    def within(cls, result_limit: int) -> FileLimits:
+        """Windows that leave room for what is said about them, so that no window is cut a second time."""
+        return cls(window_characters=result_limit * 9 // 10)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
