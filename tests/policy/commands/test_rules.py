@@ -211,7 +211,24 @@ DENIED = [
     "git commit -m x && git push",
     "command rm x",
     "exec rm x",
+    "env -S'rm x'",
+    "echo rm x | sh",
+    "printf 'rm x' | bash",
+    "docker exec c rm x",
+    "docker run --rm i rm x",
+    "kubectl exec p -- rm x",
+    "git bisect run rm x",
+    "git submodule foreach 'rm x'",
 ]
+
+
+@pytest.mark.parametrize(
+    "text", ["docker rm x", "git rm x", "npm run rm", "echo rm x", "git commit -m 'rm x'", "ls rm"]
+)
+def test_a_word_that_is_no_program_is_not_denied(text: str, target: Declare) -> None:
+    decision = decide_commands(CommandRules((CommandRule(Verdict.DENY, "rm"),)), [target(text)])
+    assert decision is not None
+    assert decision.verdict is Verdict.ASK
 
 
 @pytest.mark.parametrize("text", DENIED)

@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from toolcrib.policy.commands.command import NEVER, SHELLS, WRAPPERS, CommandTarget, names_of, program_name
+from toolcrib.policy.commands.command import (
+    NEVER,
+    SHELLS,
+    WRAPPERS,
+    CommandTarget,
+    names_of,
+    program_name,
+    runs_its_input,
+)
 from toolcrib.policy.commands.rules import CommandRule
 from toolcrib.policy.commands.words import loose_words, read_line
 
 MAX_DEPTH = 4
+RUNNING_WORDS = {
+    "docker": frozenset({"exec", "run"}),
+    "podman": frozenset({"exec", "run"}),
+    "kubectl": frozenset({"exec", "run"}),
+    "git": frozenset({"foreach", "run", "-x", "--exec"}),
+}
+"""Subcommands after which, somewhere, the words of another command begin."""
 RUNNING_FLAGS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch"})
 
 
@@ -17,7 +32,15 @@ def is_denied(target: CommandTarget, rule: CommandRule) -> bool:
     """Whether a command line holds, anywhere in it, what the rule denies; what cannot be read counts against it."""
     if any(_holds(command.words, names_of(command), rule.words, 0) for command in target.commands):
         return True
-    return bool(target.trouble) and _occurs(loose_words(target.value), rule.words)
+    feeds_a_shell = len(target.commands) > 1 and any(
+        names_of(command) & SHELLS and runs_its_input(command) for command in target.commands
+    )
+    return bool(target.trouble or feeds_a_shell) and _occurs(loose_words(target.value), rule.words)
+
+
+def starts_another(names: frozenset[str], words: tuple[str, ...]) -> bool:
+    """Whether a program is told, by a subcommand, to run another one."""
+    return any(name in RUNNING_WORDS and not RUNNING_WORDS[name].isdisjoint(words) for name in names)
 
 
 def runs_never(target: CommandTarget) -> bool:
@@ -38,9 +61,14 @@ def _holds(words: tuple[str, ...], names: frozenset[str], denied: tuple[str, ...
 
 def _inner(words: tuple[str, ...], names: frozenset[str]) -> Iterator[tuple[str, ...]]:
     """What a wrapper could run: every tail of its words, since where its own options end only it knows."""
-    running = [index + 1 for index, word in enumerate(words) if word in RUNNING_FLAGS]
-    starts = range(1, len(words)) if names & WRAPPERS else running
-    for start in starts:
+    if names & WRAPPERS:
+        first = 1
+        yield from ((word[2:],) for word in words if word.startswith("-S") and len(word) > 2)
+    else:
+        begins = frozenset[str]().union(*(RUNNING_WORDS.get(name, ()) for name in names))
+        first = next((index + 1 for index, word in enumerate(words) if word in begins), len(words))
+        yield from (words[index + 1 :] for index, word in enumerate(words[:first]) if word in RUNNING_FLAGS)
+    for start in range(first, len(words)):
         yield words[start:]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from toolcrib.policy.commands.command import SHELLS, WRAPPERS, Command, CommandTarget, names_of
-from toolcrib.policy.commands.denied import RUNNING_FLAGS
+from toolcrib.policy.commands.denied import RUNNING_FLAGS, starts_another
 from toolcrib.policy.commands.rules import CommandRule, CommandRules
 from toolcrib.policy.verdict import Verdict
 from toolcrib.values.target import Target
@@ -22,7 +22,7 @@ def programs_in(target: Target) -> frozenset[str] | None:
     names: frozenset[str] = frozenset()
     for command in target.commands:
         own = names_of(command)
-        if not _is_plain(own) or not RUNNING_FLAGS.isdisjoint(command.words):
+        if not _is_plain(own) or not RUNNING_FLAGS.isdisjoint(command.words) or starts_another(own, command.words):
             return None
         names = names | own if names else own
     return names
