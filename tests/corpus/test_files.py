@@ -27,7 +27,7 @@ from toolcrib.workspace import Access, Boundary, Mount, View, Workspace, writing
 from toolcrib.workspace.arguments import spots
 from toolcrib.workspace.writing import Folders as Missing
 
-AREAS = ("path_escape", "sensitive_path", "protected_config", "benign_friction", "huge_or_hostile_output")
+AREAS = ("path_escape", "sensitive_path", "protected_config", "benign_friction", "huge_or_hostile_output", "more_files")
 CASES = [json.loads(line) for area in AREAS for line in (Path(__file__).parent / f"{area}.jsonl").open()]
 
 NAMES = {
