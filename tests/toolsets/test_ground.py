@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -177,3 +179,23 @@ async def test_a_window_of_a_file_is_as_long_as_results_may_be_and_never_an_arti
         read = await run.call("code.read_file", {"path": "long.txt", "max_lines": 1_000})
     assert (read.artifacts, read.metadata["truncated"]) == ((), True)
     assert least <= read.metadata["end_line"] <= most
+
+
+async def test_what_a_command_writes_is_told_while_it_runs(tmp_path: Path, folders: tuple[Path, Path]) -> None:
+    fifo = tmp_path / "go on"
+    os.mkfifo(fifo)
+    asker = ScriptedAsker.always("allow_once")
+    config = {"tools.sandbox": "off"}
+    async with (
+        Toolcrib.open(home=tmp_path / "home", project=folders[0], config=config, asker=asker) as crib,
+        crib.run() as run,
+    ):
+        events = crib.events(session=run.origin.session_id)
+        call = asyncio.create_task(run.call("shell.run", {"command": f"echo half; read x < '{fifo}'; echo whole"}))
+        async with asyncio.timeout(10):
+            while (event := await anext(events)).type != "tool_progress":
+                pass
+        await asyncio.to_thread(fifo.write_text, "x\n")
+        result = await call
+        await events.aclose()  # type: ignore[attr-defined]
+    assert ((event.payload or {})["message"], result.text) == ("half", "half\nwhole")
