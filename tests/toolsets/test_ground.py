@@ -199,3 +199,29 @@ async def test_what_a_command_writes_is_told_while_it_runs(tmp_path: Path, folde
         result = await call
         await events.aclose()  # type: ignore[attr-defined]
     assert ((event.payload or {})["message"], result.text) == ("half", "half\nwhole")
+
+
+HOSTILE = {
+    "many patterns": "rg x " + " ".join(f"{number}*" for number in range(3_000)),
+    "the same pattern": "rg x " + "* " * 3_000,
+    "alternatives upon alternatives": "rg x -g '" + "{a,b}" * 18 + "'",
+    "wrappers": "env " * 20_000 + "x",
+    "parts": "1>" * 40_000,
+}
+
+
+@pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE.keys())
+async def test_a_line_that_is_written_to_take_forever_is_asked_about(
+    tmp_path: Path, folders: tuple[Path, Path], line: str
+) -> None:
+    for number in range(300):
+        (folders[0] / f"{number}.env").write_text("x")
+    asker = ScriptedAsker.always("deny")
+    rules = [{"pattern": "rg", "verdict": "allow"}, {"pattern": "rm", "verdict": "deny"}]
+    config = {"policy": {"commands": rules}, "tools": {"sandbox": "off"}}
+    async with (
+        Toolcrib.open(home=tmp_path / "home", project=folders[0], config=config, asker=asker) as crib,  # type: ignore[arg-type]
+        crib.run() as run,
+    ):
+        result = await run.call("shell.run", {"command": line})
+    assert (result.reason, len(asker.requests)) == ("permission_denied", 1)

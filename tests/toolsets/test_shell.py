@@ -158,7 +158,7 @@ async def test_a_program_that_is_not_there_is_an_error_with_its_name(services: C
         ("exit 3", "Exit code 3."),
         ("nosuchprogram", "Exit code 127: a program was not found"),
         ("./plain", "Exit code 126: a program was found but could not be executed"),
-        ("kill -9 $$", "Ended by signal 9: it killed"),
+        ("kill -9 $$", "Ended by signal 9: it was killed"),
         ("sh -c 'kill -11 $$'; exit 139", "signal 11: it crashed"),
         ("true", "(no output)"),
         ("echo out; echo err >&2", "out\n[stderr]\nerr"),
@@ -296,10 +296,23 @@ async def test_too_many_background_processes_are_refused(services: CommandServic
         ("\x1b]0;title\x07x", "x"),
         ("a\x00b\x07c\x9b1m", "abc1m"),
         ("tab\tstays\n", "tab\tstays\n"),
+        ("one\r\rtwo\r\nthree\r", "two\nthree"),
+        ("a\x1bPquery\x1b\\b", "ab"),
+        ("x" * 3_000_000, "x" * 3_000_000),
+        ("\x1bP" * 1_500_000, ""),
+        ("\x1b]" * 1_500_000, ""),
+        ("\r" * 3_000_000, ""),
     ],
+    ids=range(12),
 )
 async def test_what_only_a_terminal_understands_is_taken_out(raw: str, shown: str) -> None:
     assert clean(raw) == shown
+
+
+async def test_a_text_of_many_lines_is_cut_like_a_long_one() -> None:
+    lines = [f"{number}\n" for number in range(1_000, 4_000)]
+    shown = cut("".join(lines), 1_000_000)
+    assert shown == "".join(lines[:1_200]) + "\n[… 6,000 characters left out …]\n" + "".join(lines[-600:])
 
 
 async def test_a_text_is_cut_in_the_middle() -> None:

@@ -18,6 +18,8 @@ from toolcrib.policy.commands.rules import CommandRule
 from toolcrib.policy.commands.words import loose_words, read_line
 
 MAX_DEPTH = 4
+MAX_WORDS = 500
+"""Words of one command that are looked at one by one; in a longer one the denied words may stand anywhere."""
 RUNNING_WORDS = {
     "docker": frozenset({"exec", "run"}),
     "podman": frozenset({"exec", "run"}),
@@ -52,11 +54,17 @@ def _holds(words: tuple[str, ...], names: frozenset[str], denied: tuple[str, ...
     """Whether the words are, or would run, the denied command."""
     if depth > MAX_DEPTH:
         return True
+    if len(words) > MAX_WORDS and _looks_through(words, names):
+        return _occurs(loose_words(" ".join(words)), denied)
     if _is_named(names, denied[0]) and _follows(words[1:], denied[1:]):
         return True
     if names & SHELLS:
         return any(_line_holds(word, denied, depth) for word in words[1:])
     return any(_holds_inside(inner, denied, depth) for inner in _inner(words, names))
+
+
+def _looks_through(words: tuple[str, ...], names: frozenset[str]) -> bool:
+    return bool(names & (SHELLS | WRAPPERS)) or not RUNNING_FLAGS.isdisjoint(words) or starts_another(names, words)
 
 
 def _inner(words: tuple[str, ...], names: frozenset[str]) -> Iterator[tuple[str, ...]]:

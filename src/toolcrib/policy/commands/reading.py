@@ -70,7 +70,8 @@ class _Reader:
         self._sort_operands(profile)
         self._check(profile)
         descent = None if profile.depth is None else self._descent(profile.depth)
-        return Reading(self.trouble, tuple(self.reads), tuple(self.writes), self.beyond, descent=descent)
+        reads, writes = tuple(dict.fromkeys(self.reads)), tuple(dict.fromkeys(self.writes))
+        return Reading(self.trouble, reads, writes, self.beyond, descent=descent)
 
     def _subcommand(self, profile: Profile, position: int) -> int:
         """How many words of a subcommand's name stand here."""
@@ -184,7 +185,7 @@ class _Reader:
         only = tuple(value for name, value in self.values if name in depth.only and not value.startswith("!"))
         dots = Dots.SHOWN if only or depth.dots is None or self.seen & depth.dots else Dots.PASSED
         links = Links.FOLLOWED if depth.links is None or self.seen & depth.links else Links.LEFT
-        return Descent(tuple(self.reads) or (".",), dots, links, only)
+        return Descent(tuple(dict.fromkeys(self.reads)) or (".",), dots, links, only)
 
     def _check(self, profile: Profile) -> None:
         if profile.check is not None and not self.trouble:

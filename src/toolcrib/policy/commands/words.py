@@ -90,7 +90,7 @@ class _Reader:
             self._note(f"it has more than {MAX_SEGMENTS} commands")
         if not self.segments:
             self._note("it holds no command")
-        return Line(tuple(self.segments), self.trouble)
+        return Line(tuple(self.segments[:MAX_SEGMENTS]), self.trouble)
 
     def _step(self, char: str) -> None:
         if (char in "<>&" or char.isdigit()) and self._skip_redirection():

@@ -9,11 +9,11 @@ from toolcrib.values.refusal import RETRYABLE, Reason
 from toolcrib.values.result import ArtifactRef, Block, Text, ToolError, ToolReturn
 from toolcrib.values.words import were
 
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_].*?\x1b\\|[@-Z\\-_])", re.DOTALL
-)
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
+# Nothing in these may look further than to the next escape: a command can write a million of them.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+MOST_LINES = 1_800
+"""Lines of an output that are shown: fewer than a result may have, so that it is not cut a second time."""
 _REASONS = {
     End.TIMED_OUT: Reason.TIMEOUT,
     End.STOPPED: Reason.CANCELLED,
@@ -59,14 +59,19 @@ def output_text(stdout: Captured, stderr: Captured, shown: int) -> str:
 
 def clean(text: str) -> str:
     """Text without what only a terminal understands: colours, overwritten progress lines, control characters."""
-    return _CONTROL.sub("", _OVERWRITTEN.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))))
+    text = _ESCAPES.sub("", text.replace("\r\n", "\n"))
+    if "\r" in text:
+        text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return _CONTROL.sub("", text)
 
 
 def cut(text: str, most: int, missing: int = 0) -> str:
     """Beginning and end of a long text, cut at lines where that is near; `missing` are gone from its middle."""
-    if len(text) <= most:
+    if len(text) <= most and text.count("\n") < MOST_LINES:
         return text
-    head, tail = text[: most * 2 // 3], text[-(most // 3) :]
+    head, tail = text[: most * 2 // 3], text[max(len(text) - most // 3, 0) :]
     head = head[: head.rfind("\n") + 1] if head.rfind("\n") > len(head) // 2 else head
     tail = tail[tail.find("\n") + 1 :] if 0 <= tail.find("\n") < len(tail) // 2 else tail
+    head = "".join(head.splitlines(keepends=True)[: MOST_LINES * 2 // 3])
+    tail = "".join(tail.splitlines(keepends=True)[-(MOST_LINES // 3) :])
     return f"{head}\n[… {len(text) - len(head) - len(tail) + missing:,} characters left out …]\n{tail}"

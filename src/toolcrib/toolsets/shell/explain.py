@@ -7,7 +7,7 @@ import signal
 from toolcrib.values.process import End, Ended
 
 _SIGNALS = {
-    signal.SIGKILL: "killed (by the system when memory ran out, or by another process)",
+    signal.SIGKILL: "was killed (by the system when memory ran out, or by another process)",
     signal.SIGSEGV: "crashed (invalid memory access)",
     signal.SIGABRT: "aborted itself",
     signal.SIGXFSZ: "wrote a file larger than its limit",

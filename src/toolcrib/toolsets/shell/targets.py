@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Sequence
+from glob import has_magic
 
 from toolcrib.policy.commands import Command, CommandTarget, Whence, command_target, read_command, read_line
 from toolcrib.toolsets.shell.services import CommandServices
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
-from toolcrib.values.target import Target
+from toolcrib.values.target import Target, TargetKind
 from toolcrib.values.tool import Arguments
+
+MAX_PATTERNS = 100
+"""Words with a pattern that are looked up; a command with more could name anything in its folder."""
 
 
 def argv_targets(services: CommandServices, arguments: Arguments) -> Sequence[Target]:
@@ -82,6 +86,9 @@ def _with_places(services: CommandServices, target: CommandTarget, cwd: str) -> 
 def _places(services: CommandServices, command: Command) -> Iterator[Target]:
     """Marked paths that a command names. Where its flags are not understood, every word is looked at for secrets."""
     places, reading = services.ground().places, read_command(command)
+    if sum(map(has_magic, command.words)) > MAX_PATTERNS:
+        yield Target(TargetKind.PATH, command.cwd, "", frozenset({"sensitive"}))
+        return
     for path in reading.writes:
         if (target := places.writing(path, command.cwd)) is not None:
             yield target

@@ -11,6 +11,8 @@ from toolcrib.policy.commands import Descent, Dots, Links
 
 IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
 MAX_IGNORE_BYTES = 100_000
+MAX_BRACES = 4
+MAX_PATTERNS = 50
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -36,6 +38,8 @@ def walk(top: str, descent: Descent, stores: frozenset[str]) -> Iterator[tuple[i
 def could_name(pattern: str, name: str) -> bool:
     """Whether a pattern may stand for a name; where that is not plain to see, it may."""
     last, name = pattern.rstrip("/").rsplit("/", 1)[-1].casefold(), name.casefold()
+    if last.count("{") > MAX_BRACES:
+        return True
     found = _BRACES.search(last)
     if found is None:
         return "\\" in last or "{" in last or fnmatchcase(name, last)
@@ -44,7 +48,7 @@ def could_name(pattern: str, name: str) -> bool:
 
 
 def _reads(name: str, descent: Descent, named: tuple[str, ...]) -> bool:
-    if descent.only:
+    if 0 < len(descent.only) <= MAX_PATTERNS:
         return any(could_name(pattern, name) for pattern in descent.only)
     return not _is_passed(name, descent, named)
 
@@ -70,7 +74,7 @@ def _brought_back(folders: list[str]) -> tuple[str, ...]:
     for folder in folders:
         for name in IGNORE_FILES:
             found += [line[1:].strip() for line in _lines(os.path.join(folder, name)) if line.startswith("!")]
-    return tuple(found)
+    return tuple(found) if len(found) <= MAX_PATTERNS else ("*",)
 
 
 def _lines(path: str) -> list[str]:
