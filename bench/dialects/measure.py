@@ -82,8 +82,8 @@ class Row:
 def measure(dialect: str, size: int) -> Row:
     small, large, huge = (one_call(dialect, length) for length in (size, 2 * size, 2_000_000))
     many, twice, tiny = calls(dialect, 1000, LINE * 5), calls(dialect, 2000, LINE * 5), calls(dialect, 1000, LINE)
-    whole = [best(lambda t=t: parse(t, [TOOL], dialect)) for t in (many, twice, tiny)]
-    streamed = {count: [best(lambda t=t, c=count: feed(t, dialect, c)) for t in (small, large)] for count in (1, 4)}
+    whole = best_of_each([lambda t=t: parse(t, [TOOL], dialect) for t in (many, twice, tiny)])
+    streamed = {n: best_of_each([lambda t=t, n=n: feed(t, dialect, n) for t in (small, large)]) for n in (1, 4)}
     return Row(
         dialect,
         streamed[1][1] / streamed[1][0],
@@ -122,12 +122,18 @@ def feed(text: str, dialect: str | None, count: int) -> object:
 
 
 def best(action: Callable[[], object], rounds: int = 3) -> float:
-    times: list[float] = []
+    return best_of_each([action], rounds)[0]
+
+
+def best_of_each(actions: list[Callable[[], object]], rounds: int = 4) -> list[float]:
+    """The best time of each action. They take turns, so that a slow moment does not fall on one of them alone."""
+    times: list[list[float]] = [[] for _ in actions]
     for _ in range(rounds):
-        began = time.process_time()
-        action()
-        times.append(time.process_time() - began)
-    return max(min(times), 1e-6)
+        for action, taken in zip(actions, times, strict=True):
+            began = time.process_time()
+            action()
+            taken.append(time.process_time() - began)
+    return [max(min(taken), 1e-6) for taken in times]
 
 
 def memory(action: Callable[[], object]) -> float:
