@@ -125,7 +125,7 @@ def best(action: Callable[[], object], rounds: int = 3) -> float:
     return best_of_each([action], rounds)[0]
 
 
-def best_of_each(actions: list[Callable[[], object]], rounds: int = 4) -> list[float]:
+def best_of_each(actions: list[Callable[[], object]], rounds: int = 3) -> list[float]:
     """The best time of each action. They take turns, so that a slow moment does not fall on one of them alone."""
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(rounds):
