@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from toolcrib.policy.commands import Descent, Dots, Links
 
@@ -28,23 +29,40 @@ def walk(top: str, descent: Descent, stores: frozenset[str]) -> Iterator[tuple[i
         if descent.dots is Dots.PASSED:
             named += _brought_back([path])
         folders[:] = [name for name in folders if name not in stores and not _is_passed(name, descent, named)]
-        read = [name for name in files if _reads(name, descent, named)]
-        met = [os.path.join(path, name) for name in (*folders, *read)]
-        yield size, [(each, os.path.realpath(each) if follows else each) for each in met]
+        names = [*folders, *(name for name in files if _reads(name, descent, named))]
+        yield size, _led_to(path, names) if follows else [(each, each) for each in (f"{path}/{name}" for name in names)]
         if follows:
             folders[:] = [name for name in folders if _is_new(os.path.join(path, name), seen)]
 
 
 def could_name(pattern: str, name: str) -> bool:
     """Whether a pattern may stand for a name; where that is not plain to see, it may."""
-    last, name = pattern.rstrip("/").rsplit("/", 1)[-1].casefold(), name.casefold()
-    if last.count("{") > MAX_BRACES:
-        return True
-    found = _BRACES.search(last)
-    if found is None:
-        return "\\" in last or "{" in last or fnmatchcase(name, last)
-    options = found[1].split(",")
-    return any(could_name(last[: found.start()] + option + last[found.end() :], name) for option in options)
+    alternatives = _alternatives(pattern)
+    return alternatives is None or any(fnmatchcase(name.casefold(), each) for each in alternatives)
+
+
+@lru_cache(maxsize=256)
+def _alternatives(pattern: str) -> tuple[str, ...] | None:
+    """The last name of a pattern without braces; None when it is not plain what it stands for."""
+    folders, _, last = pattern.rstrip("/").rpartition("/")
+    if last.count("{") > MAX_BRACES or any(folders.count(one) != folders.count(two) for one, two in ("{}", "[]")):
+        return None
+    waiting, done = [last.casefold()], list[str]()
+    while waiting:
+        current = waiting.pop()
+        found = _BRACES.search(current)
+        if found is None:
+            done.append(current)
+        else:
+            waiting += [current[: found.start()] + option + current[found.end() :] for option in found[1].split(",")]
+    return None if any(set(each) & set("\\{}") for each in done) else tuple(done)
+
+
+def _led_to(folder: str, names: list[str]) -> list[tuple[str, str]]:
+    """Each name in a folder, and where it leads."""
+    real = os.path.realpath(folder)
+    paths = [(f"{folder}/{name}", f"{real}/{name}") for name in names]
+    return [(path, os.path.realpath(path) if os.path.islink(path) else there) for path, there in paths]
 
 
 def _reads(name: str, descent: Descent, named: tuple[str, ...]) -> bool:
