@@ -11,6 +11,7 @@ Times are CPU times, the best of a few rounds. A limit that is missed is marked 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 import time
@@ -130,6 +131,7 @@ def best_of_each(actions: list[Callable[[], object]], rounds: int = 3) -> list[f
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(rounds):
         for action, taken in zip(actions, times, strict=True):
+            gc.collect()
             began = time.process_time()
             action()
             taken.append(time.process_time() - began)
