@@ -94,6 +94,10 @@ DEEP = {
     "rg KEY again": "again/.env",
     "rg --files keys": "keys/server.pem",
     "git grep --untracked KEY": ".env",
+    "cp -rL links copied": "outside/notes",
+    "cp -r links copied": None,
+    "cp lib/.bashrc .": ".bashrc",
+    "cp lib/a.py again": None,
     "git grep KEY": None,
     "git cat-file -p HEAD:.env": ".env",
 }
@@ -105,7 +109,7 @@ async def test_a_command_that_reads_a_whole_tree_asks_when_there_are_secrets_in_
 ) -> None:
     project = folders[0]
     names = (".env", ".env.example", "keys/server.pem", "lib/a.py", "lib/site-packages/certifi/cacert.pem")
-    for name in (*names, "again/.env", "links/a.py", "../outside/notes/a.txt"):
+    for name in (*names, "again/.env", "lib/.bashrc", "links/a.py", "../outside/notes/a.txt"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("KEY=1\n")
     (project / "again" / ".ignore").write_text("*.log\n!.e*\n" if "again" in line else "!other\n")
@@ -114,7 +118,7 @@ async def test_a_command_that_reads_a_whole_tree_asks_when_there_are_secrets_in_
     if "keys" not in line:
         (project / "keys" / "server.pem").unlink()
     asker = ScriptedAsker.always("deny")
-    rules = [{"pattern": name, "verdict": "allow"} for name in ("grep", "rg", "diff", "cat", "git")]
+    rules = [{"pattern": name, "verdict": "allow"} for name in ("grep", "rg", "diff", "cat", "git", "cp")]
     config = {"policy": {"commands": rules}, "tools": {"sandbox": "off"}}
     async with (
         Toolcrib.open(home=tmp_path / "home", project=project, config=config, asker=asker) as crib,  # type: ignore[arg-type]

@@ -21,7 +21,8 @@ class Reading:
     """What a command would do as far as its profile knows.
 
     `beyond` is the subcommand that only a rule naming it covers; `unknown` says that the program has no profile.
-    `descent` says of which folders it would show all that is below.
+    `descent` says of which folders it would show all that is below; `inside` are files that it would write if what it
+    writes to is a folder.
     """
 
     trouble: str = ""
@@ -30,6 +31,7 @@ class Reading:
     beyond: tuple[str, ...] = ()
     unknown: bool = False
     descent: Descent | None = None
+    inside: tuple[str, ...] = ()
 
 
 def read_command(command: Command, named: tuple[str, ...] = (), more: Mapping[str, Value] = NO_FLAGS) -> Reading:
@@ -54,6 +56,7 @@ class _Reader:
     values: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     reads: list[str] = field(default_factory=list[str])
     writes: list[str] = field(default_factory=list[str])
+    inside: list[str] = field(default_factory=list[str])
     seen: set[str] = field(default_factory=set[str])
 
     def read(self, profile: Profile) -> Reading:
@@ -71,7 +74,8 @@ class _Reader:
         self._check(profile)
         descent = None if profile.depth is None else self._descent(profile.depth)
         reads, writes = tuple(dict.fromkeys(self.reads)), tuple(dict.fromkeys(self.writes))
-        return Reading(self.trouble, reads, writes, self.beyond, descent=descent)
+        inside = tuple(dict.fromkeys(self.inside))
+        return Reading(self.trouble, reads, writes, self.beyond, descent=descent, inside=inside)
 
     def _subcommand(self, profile: Profile, position: int) -> int:
         """How many words of a subcommand's name stand here."""
@@ -172,6 +176,7 @@ class _Reader:
             case Operands.READS_THEN_WRITE:
                 self.reads += operands[:-1]
                 self.writes += operands[-1:]
+                self.inside = [f"{operands[-1]}/{name.rstrip('/').rsplit('/', 1)[-1]}" for name in operands[:-1]]
             case Operands.NOTHING:
                 if operands:
                     self._note(f"{self.label} with {operands[0]!r} is not known to be harmless")

@@ -89,7 +89,8 @@ def _places(services: CommandServices, command: Command) -> Iterator[Target]:
     if sum(map(has_magic, command.words)) > MAX_PATTERNS:
         yield Target(TargetKind.PATH, command.cwd, "", frozenset({"sensitive"}))
         return
-    for path in reading.writes:
+    inside = [path for path in reading.inside if os.path.isdir(os.path.join(command.cwd, os.path.dirname(path)))]
+    for path in (*reading.writes, *inside):
         if (target := places.writing(path, command.cwd)) is not None:
             yield target
     if reading.descent is not None and (target := places.below(reading.descent, command.cwd)) is not None:

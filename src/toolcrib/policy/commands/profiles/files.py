@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcrib.policy.commands.profile import Operands, Parsed, Profile, flags, named, reader
+from toolcrib.policy.commands.profile import Depth, Operands, Parsed, Profile, Tier, flags, named, reader
 
 _HELP = "--help --version"
 
@@ -138,10 +138,11 @@ PROFILES: Mapping[str, Profile] = {
     "mkdir": Profile(flags("-p", _MAKE, "--parents", _HELP), Operands.WRITES),
     "touch": Profile(flags("-a -c -m -d= -t= -h --no-create --date= --time=", _HELP), Operands.WRITES),
     "tee": Profile(flags("-a -i --append --ignore-interrupts", _HELP), Operands.WRITES),
-    "cp": named(
-        "-a -p -r -R -u -n -i -L -P -d --archive --recursive --no-clobber --update",
-        _MAKE,
-        operands=Operands.READS_THEN_WRITE,
+    "cp": Profile(
+        flags("-a -p -r -R -u -n -i -L -P -d --archive --recursive --no-clobber --update", _MAKE),
+        Operands.READS_THEN_WRITE,
+        tier=Tier.NAMED,
+        depth=Depth(frozenset({"-L"}), links=None),
     ),
     "mv": named("-n -i -u --no-clobber --update", _MAKE, operands=Operands.WRITES),
     "rm": named("-i -I --interactive=?", _MAKE, operands=Operands.WRITES),
