@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from toolcrib import Toolcrib
+from toolcrib.assemble.watching import look, state_of
 from toolcrib.values.contract import Basis
 from toolcrib.values.identity import Principal, Standing, Surface
 from toolcrib.values.permission import PermissionDecision, PermissionRequest
@@ -113,7 +114,46 @@ async def test_a_listed_tool_that_is_not_the_approved_one_neither_runs_nor_is_sh
 
 
 def test_every_case_has_a_driver() -> None:
+    """DRFT-040 is the script below; the others are the two files of the module."""
     assert {case["id"] for case in OWN} == {"DRFT-040", "DRFT-041", "DRFT-042"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("tools.py", "import helper\n\ndef fib(n: int) -> int:\n    return helper.fib(n) + 1\n"),
+        ("helper.py", "def fib(n: int) -> int:\n    return 666\n"),
+        ("deep/below.py", "STEP = 2\n"),
+        ("deep/__init__.py", "LATE = 1\n"),
+    ],
+)
+async def test_an_edit_of_a_module_or_of_a_file_that_it_imports_needs_a_new_approval(
+    file: str, text: str, tmp_path: Path
+) -> None:
+    """DRFT-041 and DRFT-042, with the crib open and after it was opened again."""
+    home = tmp_path / "home"
+    written = {
+        "maker.yaml": "toolsets:\n  custom: {module: ./tools.py, tools: [fib], approval: preApproved}\n",
+        "tools.py": "import helper\n\ndef fib(n: int) -> int:\n    return helper.fib(n)\n",
+        "helper.py": "def fib(n: int) -> int:\n    from deep.below import STEP\n    return n + STEP\n",
+        "deep/__init__.py": "",
+        "deep/below.py": "STEP = 1\n",
+    }
+    for name, body in written.items():
+        (home / "agents" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "agents" / name).write_text(body)
+    config = {"toolsets": [], "guard": {"enforcement": "enforce"}}
+    async with Toolcrib.open(home=home, config=config, asker=allow) as crib:
+        await approve(crib)
+        assert crib.outside is not None
+        seen = state_of(crib.config, crib.outside.agents)
+        async with crib.run(agent="maker") as run:
+            assert (await run.call("custom.fib", {"n": 1})).text == "2"
+            (home / "agents" / file).write_text(text)
+            look(crib.outside, seen, crib.runtime.store)
+            assert (await run.call("custom.fib", {"n": 1})).reason is Reason.CONTRACT_DRIFT
+    async with Toolcrib.open(home=home, config=config, asker=allow) as crib, crib.run(agent="maker") as run:
+        assert (await run.call("custom.fib", {"n": 1})).reason is Reason.CONTRACT_DRIFT
 
 
 async def test_code_that_changed_under_the_same_contract_does_not_run_without_a_word(tmp_path: Path) -> None:

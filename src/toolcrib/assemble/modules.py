@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class NamedModule:
-    """A module, how its bytes are read, and which tools of it which agents want."""
+    """A module, how files of its folder are read, and which tools of it which agents want."""
 
     path: str
-    read: Callable[[], bytes]
+    read: Callable[[str], bytes]
     trusted: bool
     """Whether it is the project's, so that only bytes that are trusted count."""
     wanted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -42,7 +42,7 @@ def module_files(agents: Agents, settings: Config) -> Iterable[NamedModule]:
         theirs = agent in agents.trusted
         for each in definition.toolsets.custom:
             path = os.path.join(os.path.dirname(definition.place), each.module)
-            read = partial(trusted_body, agents.content, settings, path) if theirs else partial(_home_body, path)
+            read = partial(trusted_body, agents.content, settings) if theirs else _home_body
             module = found.setdefault(path, NamedModule(path, read, theirs))
             module.wanted[agent] = (*module.wanted.get(agent, ()), *each.tools)
     return found.values()

@@ -98,6 +98,8 @@ class Outside:
     aside: dict[str, str] = field(default_factory=dict[str, str])
     broken: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """Why an agent of this id cannot have what its definition names, by file or package."""
+    parts: dict[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
+    """The files that each module was made of, when it was last read."""
     rules: tuple[Rule, ...] = ()
     watching: asyncio.Task[None] | None = None
 
@@ -129,15 +131,17 @@ class Outside:
         self.rules = (*self._other_rules("custom."), *self._custom_rules())
 
     def load_module(
-        self, path: str, read: Callable[[], bytes], wanted: Mapping[str, tuple[str, ...]], *, keep: bool = False
+        self, path: str, read: Callable[[str], bytes], wanted: Mapping[str, tuple[str, ...]], *, keep: bool = False
     ) -> None:
         """Load one module for the agents that want tools of it. With `keep`, a module that is broken now leaves the
         tools that it gave before."""
-        from toolcrib.sources.module import ModuleFile, module_tools
+        from toolcrib.sources.module import module_tools, read_module
 
         names = [name for each in wanted.values() for name in each]
         try:
-            offer = module_tools(ModuleFile(path, read()), names, self.sandbox)
+            file = read_module(path, read)
+            self.parts[path] = file.paths
+            offer = module_tools(file, names, self.sandbox)
         except ToolcribError as error:
             self._set_aside(path, str(error), wanted)
             if not keep:

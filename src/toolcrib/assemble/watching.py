@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from toolcrib.assemble.agents import project_content
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from toolcrib.config import Config
 
 PERIOD = 1.0
+_MOST_NEAR = 1_000
 SESSION = "sources"
 """What happens to sources belongs to no agent's session; it is recorded in one of its own."""
 State = Mapping[str, tuple[int, int, int] | None]
@@ -48,7 +50,7 @@ def look(outside: Outside, before: State, journal: Journal) -> State:
         outside.load_declared()
     trust = str(outside.settings.home.trust)
     for module in module_files(outside.agents, outside.settings):
-        if module.path in changed or (module.trusted and trust in changed):
+        if _is_touched(module, changed, outside) or (module.trusted and trust in changed):
             _reload(outside, module)
     for path in sorted(changed):
         _record(journal, path, outside.aside.get(path, ""))
@@ -57,11 +59,24 @@ def look(outside: Outside, before: State, journal: Journal) -> State:
     return now
 
 
+def _is_touched(module: NamedModule, changed: set[str], outside: Outside) -> bool:
+    """Whether a file of which it is made has changed; one that cannot be used may need any file of its folder."""
+    parts = outside.parts.get(module.path, frozenset({module.path}))
+    return not changed.isdisjoint(parts) or (module.path in outside.aside and not changed.isdisjoint(_near(module)))
+
+
+def _near(module: NamedModule) -> list[str]:
+    """The Python files in the folder of a module and below it; that many are never one module's."""
+    folder = os.path.dirname(module.path)
+    found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(".py"))
+    return list(islice(found, _MOST_NEAR))
+
+
 def state_of(settings: Config, agents: Agents) -> State:
     """What can be seen of every file that tools come from, without reading any."""
     paths = [str(file) for file in declared_files(settings.home.tools)]
     modules = list(module_files(agents, settings))
-    paths += [module.path for module in modules]
+    paths += [path for module in modules for path in (module.path, *_near(module))]
     if any(module.trusted for module in modules):
         paths.append(str(settings.home.trust))
     return {path: _stamp(path) for path in paths}
@@ -76,7 +91,7 @@ def _reload(outside: Outside, module: NamedModule) -> None:
     if content is None:
         outside.withdraw(module.path, why, module.wanted)
     else:
-        outside.load_module(module.path, partial(trusted_body, content, outside.settings, module.path), module.wanted)
+        outside.load_module(module.path, partial(trusted_body, content, outside.settings), module.wanted)
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:

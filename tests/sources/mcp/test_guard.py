@@ -46,6 +46,39 @@ async def test_a_rug_pull_between_two_calls_is_caught_and_the_new_text_never_sho
             assert (await run.call("mcp.bad.echo", {"text": "four"})).text == "four"
 
 
+async def test_a_server_that_changed_without_a_word_is_found_out_before_the_next_call_after_a_while(
+    crib_with: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with crib_with(bad=hostile("silent", tmp_path / "pulled")) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.misbehave")).ok
+        assert (await run.call("mcp.bad.echo", {"text": "a moment later"})).ok
+        monkeypatch.setattr("toolcrib.sources.mcp.keeper.RECHECK_SECONDS", 0)  # as if that long had passed
+        result = await run.call("mcp.bad.echo", {"text": "a while later"})
+        assert (result.reason, PULLED in result.text) == (Reason.CONTRACT_DRIFT, False)
+        assert (await run.call("mcp.bad.misbehave")).ok
+
+
+async def test_a_server_that_comes_back_as_another_is_found_out_before_its_first_call(
+    crib_with: Open, tmp_path: Path
+) -> None:
+    async with crib_with(bad=hostile("reborn", tmp_path / "pulled")) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.echo", {"text": "one"})).text == "one"
+        assert (await run.call("mcp.bad.misbehave")).reason is Reason.PROVIDER_ERROR
+        result = await run.call("mcp.bad.echo", {"text": "two"})
+        assert (result.reason, PULLED in result.text) == (Reason.CONTRACT_DRIFT, False)
+
+
+async def test_a_server_that_says_it_changed_and_not_how_runs_nothing(
+    crib_with: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.sources.mcp.keeper.CHANGE_SECONDS", 0.2)
+    async with crib_with(bad=hostile("mute", tmp_path / "pulled")) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.misbehave")).ok
+        result = await run.call("mcp.bad.echo", {"text": "two"})
+        assert result.reason is Reason.CONTRACT_DRIFT
+        assert "but not how" in result.text
+
+
 async def test_nothing_that_the_real_servers_say_is_suspect(crib_with: Open, tmp_path: Path) -> None:
     servers = {
         "everything": node("everything", "stdio"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from enum import StrEnum
@@ -40,8 +41,15 @@ _STEADY_SECONDS = 10.0
 _PAGES = 100
 _HOPELESS = 2
 _DEBOUNCE_SECONDS, _LONGEST_DEBOUNCE_SECONDS = 0.1, 5.0
+CHANGE_SECONDS = 2.0
+RECHECK_SECONDS = 30.0
+"""How old the list of a server's tools may be when one of them is called; not every server says that it changed."""
 _ENDED = ("Connection closed", "SSE stream ")  # servers use the same code for troubles of their own
 _OURSELVES = Implementation(name="toolcrib", version="1")
+
+
+class ToolChanged(Exception):
+    """A tool is not, or may not be, what it was when it was listed; the message goes on after its name."""
 
 
 class State(StrEnum):
@@ -68,6 +76,7 @@ class Keeper:
         self.state = State.NEW
         self.why = ""
         self.listed: list[Tool] = []
+        self._current: dict[str, Tool] = {}
         self.cleaner = Cleaner(note)
         self.client: Client | None = None
         self.is_untried = True
@@ -83,9 +92,12 @@ class Keeper:
         self._lost = asyncio.Event()
         self._wanted = asyncio.Event()
         self._stale = asyncio.Event()
-        self._listing = False
+        self._announced_at = self._listed_at = -math.inf
+        self._calls = 0
         self._relisted = asyncio.Event()
-        self._link = Link(self.cleaner, Lane(), self.lost, self._stale.set)
+        self._news = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._link = Link(self.cleaner, Lane(), self.lost, self._outdated)
 
     async def ready(self, timeout: float) -> Client:
         """The live connection; starts it at first need and waits for it no longer than `timeout`.
@@ -128,38 +140,66 @@ class Keeper:
             raise
 
     @property
-    def is_changing(self) -> bool:
-        """Whether the server has said that its tools changed, and what they are now is not known yet."""
-        return self._listing or self._stale.is_set()
+    def needs_listing(self) -> bool:
+        """Whether what is known of the server's tools is not to be relied on: it said that they changed, or it has
+        been long since it was asked. While calls are under way it is not asked: it may do one thing at a time."""
+        if self._announced_at >= self._listed_at:
+            return True
+        return not self._calls and _now() - self._listed_at > RECHECK_SECONDS
 
-    async def listed_anew(self, timeout: float) -> None:
-        """Wait until it is known what the server's tools are now, but no longer than this."""
+    async def list_anew(self, timeout: float) -> None:
+        """Ask the server what its tools are now. One that said that they changed must answer within the timeout; to
+        one that only was not asked for long the call goes anyway, and its answer counts when it comes."""
+        asked = _now()
+        self._stale.set()
+        self._news.set()
+        self._hurry.set()
         try:
             async with asyncio.timeout(timeout):
-                while self.is_changing and not self._lost.is_set():
+                while self._listed_at < asked and not self._lost.is_set():
                     self._relisted.clear()
                     await self._relisted.wait()
         except TimeoutError:
-            return
+            if self._announced_at >= self._listed_at:
+                raise ToolChanged("may have changed: its server said that its tools did, but not how") from None
 
     def _gone(self, words: str) -> ServerDown:
-        self._lost.set()
+        self.lost()
         return ServerDown(f"the MCP server {self.name!r} went away during the call" + (words and f" ({words})"))
 
-    async def call(self, name: str, arguments: dict[str, Json], tell: Tell, timeout: float) -> Raw:
-        """One tool call: over the lane where the connection has one, through the protocol's library elsewhere."""
+    async def call(self, listed: Tool, arguments: dict[str, Json], tell: Tell, timeout: float) -> Raw:
+        """One tool call: over the lane where the connection has one, through the protocol's library elsewhere.
+
+        The tool must be as it was listed, also when the connection had to be made anew for this call.
+        """
+        if self.needs_listing and self.client is not None:
+            await self.list_anew(CHANGE_SECONDS)
 
         def question(client: Client) -> Awaitable[Raw]:
+            if self._current.get(listed.name) is not listed:
+                raise ToolChanged("changed a moment ago")
             lane = self._link.lane
             if self._plain and lane.is_open:
-                return lane.call(name, arguments, tell)
-            return _call(client, name, arguments, tell)
+                return lane.call(listed.name, arguments, tell)
+            return _call(client, listed.name, arguments, tell)
 
-        return await self.ask(question, timeout)
+        self._calls += 1
+        try:
+            return await self.ask(question, timeout)
+        finally:
+            self._calls -= 1
 
     def lost(self) -> None:
         """The transport has ended."""
         self._lost.set()
+        self._news.set()
+        self._hurry.set()
+
+    def _outdated(self) -> None:
+        """The server says that its tools changed."""
+        self._announced_at = _now()
+        self._stale.set()
+        self._news.set()
 
     async def close(self) -> None:
         self.state = State.CLOSED
@@ -205,6 +245,8 @@ class Keeper:
     async def _once(self) -> None:
         """One connection, from its making to its end."""
         self._lost.clear()
+        self._stale.clear()
+        self._announced_at = -math.inf
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._connect_timeout):
                 client = await stack.enter_async_context(self._new_client())
@@ -228,34 +270,35 @@ class Keeper:
     async def _watch(self, client: Client) -> None:
         """Until the connection is lost: list again whenever the server says that its tools changed.
 
-        A storm of changes is one change; a server that goes on and on is listed less and less often.
+        A storm of changes is one change; a server that goes on and on is listed less and less often, unless somebody
+        waits for it with a call.
         """
-        lost = asyncio.create_task(self._lost.wait())
         pause = _DEBOUNCE_SECONDS
-        try:
-            while not self._lost.is_set():
-                began = asyncio.get_running_loop().time()
-                stale = asyncio.create_task(self._stale.wait())
-                await asyncio.wait({lost, stale}, return_when=asyncio.FIRST_COMPLETED)
-                stale.cancel()
-                quiet = asyncio.get_running_loop().time() - began > _STEADY_SECONDS
-                pause = _DEBOUNCE_SECONDS if quiet else pause
-                await asyncio.wait({lost}, timeout=pause)
-                pause = min(pause * 2, _LONGEST_DEBOUNCE_SECONDS)
-                if not self._lost.is_set():
-                    await self._list_again(client)
-        finally:
-            lost.cancel()
+        while not self._lost.is_set():
+            began = _now()
+            await self._news.wait()
+            self._news.clear()
+            quiet = _now() - began > _STEADY_SECONDS
+            pause = _DEBOUNCE_SECONDS if quiet else pause
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), pause)
+            self._hurry.clear()
+            pause = min(pause * 2, _LONGEST_DEBOUNCE_SECONDS)
+            if self._stale.is_set() and not self._lost.is_set():
+                await self._list_again(client)
 
     async def _list_again(self, client: Client) -> None:
-        self._listing = True
         self._stale.clear()
         try:
             async with asyncio.timeout(self._connect_timeout):
                 await self._list(client)
             await self._changed(self, client)
+        except TimeoutError:
+            if not self._calls:
+                raise
+            self._stale.set()  # one that does one thing at a time answers when its call is over
+            self._news.set()
         finally:
-            self._listing = False
             self._relisted.set()
 
     async def _listening(self, client: Client) -> asyncio.Task[None]:
@@ -272,18 +315,19 @@ class Keeper:
             async with client.listen(tools_list_changed=True) as changes:
                 heard.set()
                 async for _ in changes:
-                    self._stale.set()
+                    self._outdated()
         except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
             return
 
     async def _receive(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._stale.set()  # from a server that is reached over HTTP
+            self._outdated()  # from a server that is reached over HTTP
 
     async def _list(self, client: Client) -> None:
         tools: list[Tool] = []
         cursors: set[str] = set()
         cursor: str | None = None
+        began = _now()
         self.cleaner.begin_list()
         while len(cursors) < _PAGES and self.cleaner.has_room:
             page = await client.list_tools(cursor=cursor)
@@ -295,7 +339,10 @@ class Keeper:
                 self._note("tool_set_aside", "its list of tools goes round in a circle; what came first was kept")
                 break
             cursors.add(cursor)
-        self.listed = tools
+        before = self._current
+        self.listed = [known if (known := before.get(tool.name)) == tool and known else tool for tool in tools]
+        self._current = {tool.name: tool for tool in reversed(self.listed)}
+        self._listed_at = began
 
     def _settle(self) -> None:
         self.is_untried = False
@@ -319,6 +366,10 @@ async def _call(client: Client, name: str, arguments: dict[str, Json], tell: Tel
             raise
         await client.list_tools()  # the session learns anew which arguments belong into headers
         return (await client.session.send_request(request, _Raw, progress_callback=tell)).root
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import signal
@@ -175,23 +176,44 @@ class Lines:
         self._size += len(part)
         self._parts.append(part)
         if self._size > self._limit:
-            self.too_long = b"".join(self._parts)[:_HEAD]
+            self.too_long = _head(self._parts)
             self._parts = [self.too_long]
+
+
+def _head(parts: Iterable[bytes]) -> bytes:
+    """The first bytes of a line in parts, without putting all of it together."""
+    head = b""
+    for part in parts:
+        head += part[: _HEAD - len(head)]
+        if len(head) == _HEAD:
+            break
+    return head
 
 
 def decoded(line: bytes, cleaner: Cleaner) -> Message | None:
     """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
     if not line.strip():
         return None
-    try:
-        message = orjson.loads(line)
-    except ValueError:
-        message = None
+    message = _loaded(line)
     if not isinstance(message, dict):
         cleaner.noise(line[:200].decode("utf-8", "replace"))
         return None
     cleaner.heard()
     return cast("Message", message)
+
+
+def _loaded(line: bytes) -> object:
+    """Thousands of objects at once make Python look through all it has for garbage: not while others wait."""
+    collects = len(line) > _CHUNK and gc.isenabled()
+    try:
+        if collects:
+            gc.disable()
+        return orjson.loads(line)
+    except ValueError:
+        return None
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _checked(message: Message, cleaner: Cleaner) -> SessionMessage | Exception:
@@ -218,7 +240,7 @@ async def _stop(process: asyncio.subprocess.Process, family: Callable[[int], lis
             process.stdin.close()
     with suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), _GRACE)
-    kin = family(process.pid)
+    kin = await asyncio.to_thread(family, process.pid)  # it looks at every process of the machine
     for sign in (signal.SIGTERM, signal.SIGKILL):
         if process.returncode is None:
             _signal(os.killpg, process.pid, sign)
@@ -228,7 +250,7 @@ async def _stop(process: asyncio.subprocess.Process, family: Callable[[int], lis
     for _ in range(_ROUNDS):  # one that forks while it is looked for is found the next time
         for pid in kin:
             _signal(os.kill, pid, signal.SIGKILL)
-        if not (kin := family(process.pid)):
+        if not (kin := await asyncio.to_thread(family, process.pid)):
             break
     transport = getattr(process, "_transport", None)
     if transport is not None:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.extras import extra_tools
-from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, Transport
+from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, ToolChanged, Transport
 from toolcrib.sources.mcp.pipe import Link, Spawn, piped
 from toolcrib.sources.mcp.translate import returned, spec_of
 from toolcrib.values.context import ToolContext
@@ -49,6 +49,7 @@ class McpSource:
         self._publish = publish
         self._note = note
         self._family = family
+        self._reach_web = _web() if any(entry.remote for entry in self.entries.values()) else None
         self.keepers = {name: self._keeper(entry) for name, entry in self.entries.items()}
 
     async def ready(self) -> None:
@@ -85,10 +86,8 @@ class McpSource:
     def connect(self, entry: Entry, link: Link) -> Transport:
         """How a server is reached; whoever has servers in the same process may reach them otherwise."""
         where = f"server {entry.name!r}"
-        if entry.remote:
-            from toolcrib.sources.mcp.web import reached
-
-            return reached(entry.url, resolved(entry.headers, self._environment, where), link)
+        if self._reach_web is not None and entry.remote:
+            return self._reach_web(entry.url, resolved(entry.headers, self._environment, where), link)
         inherited = {key: self._environment[key] for key in _INHERITED if key in self._environment}
         env = inherited | resolved(entry.env, self._environment, where)
         log = partial(self._note, entry.name, "mcp_server_said")
@@ -132,17 +131,23 @@ class McpSource:
         return Tool(spec_of(listed, entry, version), handler, targets=lambda _: target)
 
 
+def _web() -> Callable[[str, Mapping[str, str], Link], Transport]:
+    from toolcrib.sources.mcp.web import Trust, reached  # only where there is a server to be reached that way
+
+    return partial(reached, trust=Trust())
+
+
 async def _call(keeper: Keeper, listed: Listed, context: ToolContext, arguments: Arguments) -> ToolReturn:
     """One call on the server; whatever it does wrong is this call's error and nobody else's."""
     raw_name = listed.name
-    if keeper.is_changing:
-        await _require_unchanged(keeper, listed)
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         context.progress(message or "", progress / total if total else None)
 
     try:
-        return returned(await keeper.call(raw_name, dict(arguments), tell, WAIT_SECONDS))
+        return returned(await keeper.call(listed, dict(arguments), tell, WAIT_SECONDS))
+    except ToolChanged as error:
+        raise Refusal(Reason.CONTRACT_DRIFT, f"{raw_name} {error}; it was not called") from error
     except ServerDown as error:
         raise Refusal(Reason.PROVIDER_ERROR, f"{error}; try again later or use another tool") from error
     except MCPError as error:
@@ -152,15 +157,7 @@ async def _call(keeper: Keeper, listed: Listed, context: ToolContext, arguments:
         raise Refusal(Reason.PROVIDER_ERROR, f"{raw_name}: {said}") from error
 
 
-async def _require_unchanged(keeper: Keeper, listed: Listed) -> None:
-    """Refuse a tool that its server has just changed, though the news of it have not come through yet."""
-    await keeper.listed_anew(CHANGE_SECONDS)
-    if listed not in keeper.listed:
-        raise Refusal(Reason.CONTRACT_DRIFT, f"{listed.name} changed a moment ago; it was not called")
-
-
 WAIT_SECONDS = 15.0
-CHANGE_SECONDS = 2.0
 
 
 def _version(client: Client) -> str:

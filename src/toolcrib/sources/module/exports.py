@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.function import Marking, function_tool
-from toolcrib.sources.module.loading import ModuleFile, ModuleProblem, load
+from toolcrib.sources.module.beside import ModuleFile, ModuleProblem
+from toolcrib.sources.module.loading import load
 from toolcrib.sources.module.objects import is_tool_object, object_tool, own_name
 from toolcrib.sources.module.sandbox import Provide, with_sandbox
 from toolcrib.sources.module.schema import schema_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, cast
 
-from toolcrib.sources.module.loading import ModuleProblem
+from toolcrib.sources.module.beside import ModuleProblem
 from toolcrib.sources.module.schema import schema_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject

@@ -12,8 +12,8 @@ from typing import cast
 
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.toolset import Toolset
+from toolcrib.sources.module.beside import ModuleProblem
 from toolcrib.sources.module.exports import export_tool, exports_of
-from toolcrib.sources.module.loading import ModuleProblem
 from toolcrib.sources.module.objects import is_tool_object, own_name
 from toolcrib.sources.module.sandbox import Provide
 from toolcrib.values.refusal import RegistrationError, ToolcribError

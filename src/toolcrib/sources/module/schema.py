@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from toolcrib.sources.module.loading import ModuleProblem
+from toolcrib.sources.module.beside import ModuleProblem
 from toolcrib.values.json import Json, JsonError, JsonObject, check_json
 
 
