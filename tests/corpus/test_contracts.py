@@ -12,6 +12,7 @@ import pytest
 
 from toolcrib import Toolcrib
 from toolcrib.assemble.watching import look, state_of
+from toolcrib.ports import Asker
 from toolcrib.values.contract import Basis
 from toolcrib.values.identity import Principal, Standing, Surface
 from toolcrib.values.permission import PermissionDecision, PermissionRequest
@@ -69,9 +70,11 @@ async def allow(request: PermissionRequest) -> PermissionDecision:
 
 
 @asynccontextmanager
-async def crib_of(home: Path, tools: list[Tool], enforcement: str) -> AsyncGenerator[Toolcrib, None]:
+async def crib_of(
+    home: Path, tools: list[Tool], enforcement: str, asker: Asker = allow
+) -> AsyncGenerator[Toolcrib, None]:
     config = {"toolsets": [], "guard": {"enforcement": enforcement}}
-    async with Toolcrib.open(home=home, config=config, tools=tools, asker=allow) as crib:
+    async with Toolcrib.open(home=home, config=config, tools=tools, asker=asker) as crib:
         yield crib
 
 

@@ -13,6 +13,7 @@ from toolcrib.cli.ending import NotSo
 from toolcrib.cli.modules import load_tools
 from toolcrib.cli.output import counted
 from toolcrib.cli.parameters import read_arguments
+from toolcrib.cli.serving import served_tools
 from toolcrib.cli.tools import built_in
 from toolcrib.config import Config
 from toolcrib.config.policies import Policies, PolicyFile, read_policies
@@ -45,7 +46,7 @@ class Asked:
 def traced(choices: Choices, modules: tuple[str, ...], asked: Asked) -> Trace:
     """How the call would be decided."""
     config = choices.load()
-    effective = effective_set(config, _tools(config, modules), asked.viewpoint)
+    effective = effective_set(config, _tools(config, modules, asked.name), asked.viewpoint)
     known = effective.snapshot
     schema = known[asked.name].spec.input_schema if asked.name in known else NOTHING
     call = opened(ToolCall(asked.name, read_arguments(asked.text, asked.pairs, schema)))
@@ -106,7 +107,7 @@ def run_tests(choices: Choices, modules: tuple[str, ...]) -> list[Tested]:
     """Decide every call of the files of tests, each from its own viewpoint."""
     config = choices.load()
     tests = read_policy_tests(config, os.environ)
-    tools = _tools(config, modules)
+    tools = _tools(config, modules, *(test.tool for test in tests))
     policies = read_policies(config, os.environ)
     sets: dict[Viewpoint, EffectiveSet] = {}
     results: list[Tested] = []
@@ -217,5 +218,8 @@ def _day(moment: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(moment))
 
 
-def _tools(config: Config, modules: tuple[str, ...]) -> Sequence[Tool]:
-    return [*built_in(config), *load_tools(modules)]
+def _tools(config: Config, modules: tuple[str, ...], *names: str) -> Sequence[Tool]:
+    """Tools to decide about; only servers that these names are of are started for it."""
+    servers = {name.split(".")[1]: name for name in names if name.startswith("mcp.")}
+    served = [tool for name in servers.values() for tool in served_tools(config, name)]
+    return [*built_in(config), *load_tools(modules), *served]

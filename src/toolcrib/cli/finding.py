@@ -16,6 +16,7 @@ from toolcrib.cli.command import Choices
 from toolcrib.cli.ending import NO_TOOLS, NotSo
 from toolcrib.cli.modules import load_tools
 from toolcrib.cli.records import has_records, records
+from toolcrib.cli.serving import served_tools
 from toolcrib.cli.tools import built_in
 from toolcrib.engine.calibrate import estimator_for
 from toolcrib.engine.usage import Memories
@@ -55,7 +56,8 @@ def by_toolkit(costs: Iterable[ToolCost]) -> dict[str, int]:
 
 def _specs(choices: Choices, modules: Sequence[str], agent: str | None) -> list[ToolSpec]:
     config = choices.load()
-    every = entries(config, [*built_in(config), *load_tools(modules)], Viewpoint(agent))
+    tools = [*built_in(config), *load_tools(modules), *served_tools(config)]
+    every = entries(config, tools, Viewpoint(agent))
     return [entry.spec for entry in every if entry.out is None]
 
 

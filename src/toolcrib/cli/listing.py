@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import toolcrib
 from toolcrib.assemble.declared import declared_files
+from toolcrib.assemble.servers import has_files
 from toolcrib.config.policies import read_policies
 from toolcrib.policy.rules import Policy
 from toolcrib.policy.verdict import Decision
@@ -35,7 +36,9 @@ class Entry:
 
 def shipped(config: Config) -> list[Entry] | None:
     """The tools of the toolsets that the configuration names; None when the file of facts is not enough to tell."""
-    if config.tools_config or config.tools.packages or declared_files(config.home.tools):
+    if config.tools_config or config.tools.packages or config.apis or declared_files(config.home.tools):
+        return None
+    if has_files(config):
         return None
     facts: dict[str, list[dict[str, Any]]] = json.loads(FACTS.read_text())
     if not facts.keys() >= set(config.toolsets):

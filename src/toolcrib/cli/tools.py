@@ -60,8 +60,9 @@ def list_tools(
 ) -> None:
     """List tools, and whether a call would run, ask or be denied.
 
-    These are the toolsets that the configuration names, the commands that the home declares, what the agent's
-    definition brings, and the tools of the modules given here. What cannot be used is told with its reason.
+    These are the toolsets and interfaces that the configuration names, the commands that the home declares, what MCP
+    servers list, what the agent's definition brings, and the tools of the modules given here. What cannot be used is
+    told with its reason.
     """
     from toolcrib.cli.listing import entry_json, shipped
 
@@ -97,7 +98,7 @@ def list_tools(
 @click.pass_obj
 def show(choices: Choices, name: str, modules: tuple[str, ...], agent: str | None, mode: str | None) -> None:
     """Show one tool: what it does and what it takes."""
-    entry = _find(_catalogue(choices, modules, agent, mode).entries, name)
+    entry = _find(_catalogue(choices, modules, agent, mode, name).entries, name)
     if choices.form is Form.JSON:
         from toolcrib.cli.catalogue import contract_json
 
@@ -160,21 +161,31 @@ def call(
     return call_tool(choices, found, asked)
 
 
-def _catalogue(choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None) -> Catalogue:
+def _catalogue(
+    choices: Choices, modules: tuple[str, ...], agent: str | None, mode: str | None, name: str | None = None
+) -> Catalogue:
+    """Everything there is; where only one name matters, no other server is started for it."""
     from toolcrib.cli.catalogue import Viewpoint, catalogue
     from toolcrib.cli.modules import load_tools
+    from toolcrib.cli.serving import served_tools
 
     config = choices.load()
-    return catalogue(config, [*built_in(config), *load_tools(modules)], Viewpoint(agent, mode))
+    tools = [*built_in(config), *load_tools(modules), *served_tools(config, name)]
+    return catalogue(config, tools, Viewpoint(agent, mode))
 
 
 def built_in(config: Config) -> list[Tool]:
-    """The tools of the toolsets that the configuration names, and those that agents made with them."""
+    """The tools of the toolsets and interfaces that the configuration names, and those that agents made with them."""
+    found: list[Tool] = []
+    if config.apis:
+        from toolcrib.assemble.apis import open_apis
+
+        found += open_apis(config)
     if not config.toolsets and not config.tools_config:
-        return []
+        return found
     from toolcrib.assemble.hands import tools_to_show
 
-    found = tools_to_show(config)
+    found += tools_to_show(config)
     if "dynamic" in config.toolsets:
         from toolcrib.cli.made import made_tools  # opens the store
 

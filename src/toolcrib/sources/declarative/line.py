@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolcrib.policy.commands import read_line
-from toolcrib.policy.commands.command import INTERPRETERS, SHELLS, program_name
+from toolcrib.policy.commands.command import INTERPRETERS, SHELLS, WRAPPERS, program_name
 from toolcrib.sources.declarative.template import (
     END_OF_OPTIONS,
     PLACEHOLDER,
@@ -26,6 +26,9 @@ BUILT_IN = frozenset(
 )
 """Commands of shells themselves that do more with a word than hand it on."""
 CODE_FLAGS = frozenset({"-c", "-e", "--eval", "--command", "--execute"})
+_RUNS = SHELLS | INTERPRETERS | WRAPPERS | BUILT_IN
+_NO_PROGRAM = re.compile(r"-|\d|\w+=")
+"""How the words of a wrapper itself begin: options, numbers, variables that it sets."""
 _MARK = "toolcrib-value-"
 _MARKED = re.compile(rf"{_MARK}(\d+)")
 
@@ -118,6 +121,8 @@ def check_role(words: tuple[str, ...], position: int, name: str, glued: str = ""
     if position == 0:
         raise TemplateError(f"{{{{args.{name}}}}} must not choose the program")
     program = program_name(words[0])
+    if program in WRAPPERS:
+        _check_wrapped(words, position, name, glued)
     if program in BUILT_IN:
         raise TemplateError(f"{{{{args.{name}}}}} must not be given to the shell's own command {program}")
     earlier = words[1:position]
@@ -128,3 +133,13 @@ def check_role(words: tuple[str, ...], position: int, name: str, glued: str = ""
         raise TemplateError(
             f"{{{{args.{name}}}}} would be run by {program}; let the code read the value from its arguments or input"
         )
+
+
+def _check_wrapped(words: tuple[str, ...], position: int, name: str, glued: str) -> None:
+    """The same behind a program that runs another: which of its words is that other only it knows, so all may be."""
+    earlier = words[1:position]
+    if not glued and all(_NO_PROGRAM.match(word) for word in earlier):
+        raise TemplateError(f"{{{{args.{name}}}}} must not choose the program that {program_name(words[0])} runs")
+    for start, word in enumerate(earlier, start=1):
+        if program_name(word) in _RUNS:
+            check_role(words[start:], position - start, name, glued)
