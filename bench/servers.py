@@ -1,7 +1,7 @@
-"""`python bench/servers.py`: servers listed, calls beside the protocol library's own, and servers that break.
+"""`python bench/servers.py`: servers listed, and calls beside the protocol library's own.
 
-The servers of the first two parts live in this process and answer at once, so that what is measured is the client.
-The last part starts the servers of `tests/sources/mcp/hostile.py`, which break in every way we know.
+The servers live in this process and answer at once, so that what is measured is the client; the one that is reached
+over HTTP is a real one. Servers that break are measured by `server_faults.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/sources/mcp"))
+from test_real_web import everything, free_port
+
 from kernel import NoSink
 from toolcrib import Parts, Toolcrib
 from toolcrib.assemble.servers import Log, Shelf
@@ -88,24 +91,46 @@ async def calls() -> dict[str, float]:
             assert not result.is_error
 
         await client.list_tools()
-        return {"in process": await beside(ours, theirs)}
+        found = {"in process": await beside(ours, theirs)}
+    return found | {"over HTTP": await calls_over_http()}
 
 
-async def beside(ours: Callable[[], Awaitable[None]], theirs: Callable[[], Awaitable[None]]) -> float:
+async def calls_over_http() -> float:
+    """The same with a real server in another process; only the CPU of this one is counted."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/mcp"
+    entry = Entry("real", url=url, network=False, tools={"echo": Override(Effect.READ)})
+    async with everything(port), home_of([entry], McpSource) as crib, crib.run() as run, Client(url) as client:
+        numbers = iter(range(10_000_000))
+
+        async def ours() -> None:
+            result = await run.call("mcp.real.echo", {"message": f"number {next(numbers)}"})
+            assert "number" in result.text, result
+
+        async def theirs() -> None:
+            assert not (await client.call_tool("echo", {"message": f"number {next(numbers)}"})).is_error
+
+        await client.list_tools()
+        return await beside(ours, theirs, 100)
+
+
+async def beside(
+    ours: Callable[[], Awaitable[None]], theirs: Callable[[], Awaitable[None]], calls: int = CALLS
+) -> float:
     ratios: list[float] = []
     for number in range(ROUNDS + 2):
         gc.collect()
-        mine, other = await cpu_each(ours), await cpu_each(theirs)
+        mine, other = await cpu_each(ours, calls), await cpu_each(theirs, calls)
         if number >= 2:
             ratios.append(mine / other)
     return statistics.median(ratios)
 
 
-async def cpu_each(work: Callable[[], Awaitable[None]]) -> float:
+async def cpu_each(work: Callable[[], Awaitable[None]], calls: int) -> float:
     began = time.process_time()
-    for _ in range(CALLS):
+    for _ in range(calls):
         await work()
-    return (time.process_time() - began) / CALLS
+    return (time.process_time() - began) / calls
 
 
 class Stub:
@@ -223,11 +248,18 @@ async def crib_of(stubs: dict[str, Stub]) -> AsyncGenerator[Toolcrib]:
     """A crib whose servers are these; calls that only read need no answer from a person."""
     read = {f"tool_{number}": Override(Effect.READ) for number in range(TOOLS)}
     entries = [Entry(name, command="stub", network=False, tools=read) for name in stubs]
+    async with home_of(entries, Near) as crib:
+        assert isinstance(crib.servers, Near)
+        crib.servers.stubs = stubs
+        yield crib
+
+
+@asynccontextmanager
+async def home_of(entries: list[Entry], kind: type[McpSource]) -> AsyncGenerator[Toolcrib]:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as home:
         async with Toolcrib.open(home=home, config={"toolsets": []}, parts=Parts(store=NoSink())) as crib:
             shelf, log = Shelf(crib.runtime.registry), Log(crib.runtime.store, crib.runtime.redactor)
-            crib.servers = source = Near(entries, {}, shelf.publish_gently, log.note, family)
-            source.stubs = stubs
+            crib.servers = source = kind(entries, {}, shelf.publish_gently, log.note, family)
             try:
                 yield crib
             finally:

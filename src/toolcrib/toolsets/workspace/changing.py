@@ -40,7 +40,7 @@ def add_write(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
     path = declares(here, View.VIRTUAL, Access.WRITE, "path")
 
-    @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileWrite", "workspace_write"))
+    @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("workspace_write",))
     async def write(context: ToolContext, path: str, content: str, mode: Mode = Mode.CREATE) -> ToolReturn:
         """Write a file: make a new one, replace an existing one, or append to it.
 
@@ -66,7 +66,7 @@ def add_edit(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
     path = declares(here, View.VIRTUAL, Access.WRITE, "path")
 
-    @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileEdit", "workspace_edit"))
+    @build.write(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("workspace_edit",))
     async def edit(
         context: ToolContext,
         path: str,

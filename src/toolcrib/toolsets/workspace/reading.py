@@ -56,7 +56,7 @@ def add_read(build: ToolsetBuilder, services: Services) -> None:
     here = services.workspace
     path = declares(here, View.VIRTUAL, Access.READ, "path")
 
-    @build.read(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("FileRead", "workspace_read"))
+    @build.read(targets=path, category="FileSystem", tags={"filesystem"}, aliases=("workspace_read",))
     async def read(
         context: ToolContext,
         path: str,
