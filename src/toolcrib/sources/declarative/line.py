@@ -121,10 +121,10 @@ def check_role(words: tuple[str, ...], position: int, name: str, glued: str = ""
     if position == 0:
         raise TemplateError(f"{{{{args.{name}}}}} must not choose the program")
     program = program_name(words[0])
-    if program in WRAPPERS:
-        _check_wrapped(words, position, name, glued)
     if program in BUILT_IN:
         raise TemplateError(f"{{{{args.{name}}}}} must not be given to the shell's own command {program}")
+    if program in WRAPPERS:
+        _check_wrapped(words, position, name, glued)
     earlier = words[1:position]
     if program in SHELLS and all(word.startswith("-") for word in earlier):
         raise TemplateError(f"{{{{args.{name}}}}} would be run by {program}; name a script, and give it the value")
