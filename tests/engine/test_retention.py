@@ -26,7 +26,7 @@ async def completed(crib: Toolcrib) -> list[Event]:
 
 
 async def test_payloads_older_than_the_retention_are_erased_when_the_crib_opens(tmp_path: Path) -> None:
-    long_ago = FrozenClock(wall=SystemClock.now() - 40 * 86_400)
+    long_ago = FrozenClock(wall=SystemClock().now() - 40 * 86_400)
     old = SqliteStore.open(tmp_path / "toolcrib.db", durability=Durability.NORMAL, clock=long_ago)
     async with (
         Toolcrib.open(home=tmp_path, tools=[look], parts=Parts(store=old, clock=long_ago)) as crib,

@@ -63,8 +63,9 @@ DAY = 86_400.0
 class SystemClock:
     """Wall time for records, monotonic time for limits."""
 
-    now = staticmethod(time.time)
-    monotonic = staticmethod(time.monotonic)
+    def __init__(self) -> None:
+        self.now: Callable[[], float] = time.time
+        self.monotonic: Callable[[], float] = time.monotonic
 
 
 class RandomIds:
@@ -72,10 +73,10 @@ class RandomIds:
 
     def __init__(self) -> None:
         self._base = os.urandom(5).hex() + "n"
-        self._next = count(1).__next__
+        self._numbers = count(1)
 
     def new(self, prefix: str) -> str:
-        return f"{prefix}_{self._base}{self._next()}"
+        return f"{prefix}_{self._base}{next(self._numbers)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from toolcrib.catalog.validate import Validator, check_definition, check_input_s
 from toolcrib.values.json import JsonError, JsonObject, check_json
 from toolcrib.values.name import ENVELOPES
 from toolcrib.values.refusal import InvalidName, RegistrationError, SchemaError, ToolcribError
-from toolcrib.values.schema import Profile
+from toolcrib.values.schema import Profile, holds_scalars
 from toolcrib.values.spec import NOTHING, Effect, Source, ToolSpec, ToolType
 from toolcrib.values.tool import Tool
 
@@ -71,6 +71,8 @@ class Checks:
     arguments: Validator
     output: Validator | None
     read_form: Validator | None
+    scalar: bool
+    """Whether the arguments are words, numbers and truth values alone: a copy of their object is a whole copy."""
 
 
 class Registry:
@@ -155,7 +157,10 @@ class Registry:
         if found is None:
             spec = tool.spec
             found = self._checks[tool] = Checks(
-                Validator(spec.input_schema), _validator(spec.output_schema), _validator(spec.read_form)
+                Validator(spec.input_schema),
+                _validator(spec.output_schema),
+                _validator(spec.read_form),
+                holds_scalars(spec.input_schema),
             )
         return found
 

@@ -27,8 +27,8 @@ from toolcrib.values.schema import Profile, check_schema
 
 _DIALECTS = re.compile(r"https?://json-schema\.org/(draft-0[467]/schema|draft/20(19-09|20-12)/schema)#?")
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=50_000, size_limit=512 * 1024)
-_LONG = 19
-_LONG_RUN = b"0" * _LONG
+_LONG_RUN = b"0" * 19
+_ROOM = len('{"":}') + 19  # an object in less room holds no such run
 _DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?")
@@ -104,7 +104,7 @@ def _parsed(text: str | bytes) -> Json:
     """orjson where it agrees with the strict parser: it turns integers beyond 64 bits into floats and allows twice
     the depth, so long digit runs and many brackets take the slow lane, and so does whatever it rejects."""
     try:
-        if len(text) < _LONG:
+        if len(text) < _ROOM:
             return orjson.loads(text)
         data = text.encode() if isinstance(text, str) else text
         deep = len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH

@@ -54,6 +54,8 @@ class Slot:
     drift: str | None = None
     """Why the tool must not run: it is not what was approved."""
     metered: bool = field(init=False)
+    touches: bool = field(init=False)
+    """Whether its calls may leave a mark on their run."""
     fingerprint: str = field(init=False)
     decision: Decision = field(init=False)
     is_plain: bool = field(init=False)
@@ -65,12 +67,14 @@ class Slot:
         self.decision = under_mode(self.mode, self.ruling.fixed, spec, spec.effect)
         self.is_plain = self.ruling.is_fixed and self.reading is None and self.tool.needs_approval is None
         self.metered = bool(self.buckets or self.session_rates)
+        self.touches = self.untrusted or self.tool.targets is not no_targets
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
         """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""
         arguments = arguments_of(call.arguments)
         checks = self.checks
-        if not checks.arguments.is_valid(arguments):
+        is_valid = checks.arguments.is_valid
+        if not is_valid(arguments):
             raise refusal_of(self.tool.name, checks.arguments.problems(arguments))
         tool = self.tool
         effect = tool.spec.effect

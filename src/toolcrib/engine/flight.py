@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Coroutine, Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from toolcrib.policy.verdict import Decision
-from toolcrib.ports import Question
+from toolcrib.ports import Hook, Question
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.context import ToolContext
 from toolcrib.values.event import Draft
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolcrib.engine.run import Run
 
 T = TypeVar("T")
+_OVER = object()
 
 
 @dataclass(slots=True, eq=False)
@@ -44,12 +45,14 @@ class Flight:
     cancelled: bool = False
     closed: bool = False
     stop: Refusal | None = None
-    stage: str | None = None
-    seconds: float = 0.0
+    stage: Slot | Hook | None = None
+    """What it is busy with, where that has a time limit: a hook that was asked, or its tool."""
     ask: Decision | None = None
     parked: Question | None = None
     tries: int = 1
     counted: bool = False
+    plain: bool = False
+    """Whether its result is a number or nothing: short, and without secrets."""
     notice: str | None = None
 
     def resume(self, parked: Question) -> None:
@@ -66,33 +69,33 @@ class Flight:
         if self.start is not None:
             run.queue(self.start)
             self.start = None
-        if self.seconds:
-            run.runtime.watch.start(self, self.seconds)
+        if self.stage is not None:
+            run.runtime.watch.start(self, self.stage.timeout)
         if self.stop is not None and self.task is not None:
             self.task.cancel()
         try:
             await waiting
         finally:
-            self.limit(0)
+            self.enter(None)
             run.flights.discard(self)
 
-    def limit(self, seconds: float, stage: str | None = None) -> None:
-        """Enter a stage with a time limit of its own (0 = none)."""
+    def enter(self, stage: Slot | Hook | None) -> None:
+        """Go on to something with a time limit of its own, or to something without one."""
         if self.task is not None:
             watch = self.run.runtime.watch
-            if self.seconds:
-                watch.done(self, self.seconds)
-            if seconds:
-                watch.start(self, seconds)
-        self.seconds = seconds
+            if self.stage is not None:
+                watch.done(self, self.stage.timeout)
+            if stage is not None:
+                watch.start(self, stage.timeout)
         self.stage = stage
 
     def overtime(self, seconds: float) -> None:
         """The time limit of the stage this call is in has passed; a slow hook is a denial."""
-        if self.stage is None:
+        if self.stage is None or self.stage is self.slot:
             self.interrupt(Reason.TIMEOUT, f"{self.call.name} took longer than its limit of {seconds:g} s")
         else:
-            denied = f"the hook {self.stage} did not answer within {seconds:g} s, so the call is denied"
+            hook = cast("Hook", self.stage)
+            denied = f"the hook {hook.name} did not answer within {seconds:g} s, so the call is denied"
             self.interrupt(Reason.PERMISSION_DENIED, denied)
 
     def interrupt(self, reason: Reason, message: str) -> None:
@@ -154,7 +157,9 @@ class Watch:
         self._timers: dict[float, asyncio.TimerHandle] = {}
 
     def start(self, timed: Timed, seconds: float) -> None:
-        """Call `overtime` when the time is over, unless `done` comes first."""
+        """Call `overtime` when the time is over, unless `done` comes first; 0 is no limit."""
+        if not seconds:
+            return
         queue = self._queues.get(seconds)
         if queue is None:
             queue = self._queues[seconds] = {}
@@ -191,7 +196,7 @@ class Waiting(Generic[T]):
 
     __slots__ = ("_for", "_work")
 
-    def __init__(self, work: Coroutine[object, object, T], waits_for: object) -> None:
+    def __init__(self, work: Generator[object, object, T], waits_for: object) -> None:
         self._work = work
         self._for = waits_for
 
@@ -214,7 +219,6 @@ class Waiting(Generic[T]):
 
 def promptly(work: Coroutine[object, object, None]) -> Waiting[None] | None:
     """Run a coroutine as far as it goes without waiting; None when that was all of it."""
-    try:
-        return Waiting(work, work.send(None))
-    except StopIteration:
-        return None
+    steps = work.__await__()
+    waits_for = next(steps, _OVER)  # dearer as `send` and `except StopIteration`: the exception has to be made
+    return None if waits_for is _OVER else Waiting(steps, waits_for)

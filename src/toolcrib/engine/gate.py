@@ -42,7 +42,7 @@ class Gate:
         if run.runtime.policy is not run.tools.terms.policy:
             return None
         decision = slot.decide(invocation, run.marks)
-        if decision.verdict is not _ALLOW or flight.ask is not None or decision.notice or flight.parked:
+        if decision.verdict is not _ALLOW or flight.ask is not None or decision.notice or flight.parked is not None:
             return None
         return Permit(invocation, decision.cite)
 

@@ -27,10 +27,10 @@ class WorkLane:
             return False
         if lane is _READ:
             self.readers += 1
-        elif self.readers:
+            return True
+        if self.readers:
             return False
-        else:
-            self.writing = True
+        self.writing = True
         return True
 
     async def enter(self, lane: Lane) -> None:
@@ -51,12 +51,10 @@ class WorkLane:
 
     def leave(self, lane: Lane) -> None:
         """Give the place back and let in whoever may go now."""
-        if lane is _AGENT:
-            return
-        if lane is _WRITE:
-            self.writing = False
-        else:
+        if lane is _READ:
             self.readers -= 1
+        elif lane is _WRITE:
+            self.writing = False
         if self.waiting:
             self._admit()
 

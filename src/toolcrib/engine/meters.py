@@ -29,14 +29,11 @@ class Meters:
             known = self.buckets[key] = Bucket(key, rate)
         return known
 
-    def take(self, buckets: Sequence[Bucket]) -> bool:
+    def take(self, buckets: Sequence[Bucket], now: float) -> bool:
         """Spend a token of each bucket, or of none; False when one of them has none in hand."""
-        now = self.clock.monotonic()
-        if len(buckets) == 1:
-            return buckets[0].take(now)
-        for position, bucket in enumerate(buckets):
+        for bucket in buckets:
             if not bucket.take(now):
-                for taken in buckets[:position]:
+                for taken in buckets[: buckets.index(bucket)]:
                     taken.give_back()
                 return False
         return True

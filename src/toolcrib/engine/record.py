@@ -50,16 +50,17 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     }
     if found:
         payload["redacted"] = found
-    if permit.granted_by:
+    if permit.granted_by is not None:
         payload["granted_by"] = permit.granted_by
     if invocation.targets:
         targets = shown_targets(invocation.targets, run) if found else invocation.targets
         payload["targets"] = [[target.kind.value, target.value] for target in targets]
-    if invocation.call.via:
+    if invocation.call.via is not None:
         payload["via"] = invocation.call.via
     if run.parent_call is not None:
         payload["parent_call"] = run.parent_call
-    draft = run.draft(_STARTED, invocation.call_id, payload)
+    origin = run.origin
+    draft = Draft(_STARTED, origin.session_id, origin.run_id, origin.agent_id, invocation.call_id, None, _INFO, payload)
     if slot.write_ahead:
         return run.runtime.store.append(Unit((draft,), run.ownership))
     if flight.task is None:
@@ -81,6 +82,8 @@ async def recorded(start: asyncio.Future[int], flight: Flight) -> None:
 def concluded(flight: Flight, run: Run) -> ToolReturn:
     """What the call came to, in one form, checked against the output schema and without secrets."""
     returned = _returned(flight)
+    if flight.plain:
+        return returned
     content, found = run.runtime.redactor.content(returned.content)
     if not found and returned.error is None:
         return returned
@@ -97,7 +100,7 @@ async def concluded_aside(flight: Flight, run: Run) -> ToolReturn:
 
 def is_long(value: object) -> bool:
     """Whether a handler's value is a text that takes more than a moment to look through."""
-    return type(value) not in _SCALARS and isinstance(value, (str, bytes)) and len(value) > LONG_TEXT
+    return isinstance(value, (str, bytes)) and len(value) > LONG_TEXT
 
 
 async def bounded(flight: Flight, content: tuple[Block, ...], run: Run) -> tuple[Block, ...]:
@@ -121,14 +124,15 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     error = returned.error
     name = flight.call.name if flight.slot is None else flight.slot.tool.spec.name
     reason = None if error is None else error.code
-    metadata = _metadata(flight, returned, run)
+    metadata = _metadata(name, flight, returned, run)
     if content is not returned.content:
         metadata["truncated"] = True
-    result = ToolResult(flight.call_id, name, content, reason, error, metadata)
+    call_id, start, context, origin = flight.call_id, flight.start, flight.context, run.origin
+    result = ToolResult(call_id, name, content, reason, error, metadata)
     kind, level = (_COMPLETED, _INFO) if reason is None else (_event_type(reason), Level.WARNING)
-    end = run.draft(kind, flight.call_id, result_json(result), level, flight.call_id)
-    drafts = (end,) if flight.start is None else (flight.start, end)
-    context = flight.context
+    payload = result_json(result)
+    end = Draft(kind, origin.session_id, origin.run_id, origin.agent_id, call_id, call_id, level, payload)
+    drafts = (end,) if start is None else (start, end)
     if context is None or (context.documents is None and context.events is None) or error is not None:
         return result, Unit(drafts, run.ownership)
     emitted = tuple(_emitted(kind, body, flight, run) for kind, body in context.events or ())
@@ -160,11 +164,15 @@ def _returned(flight: Flight) -> ToolReturn:
         try:
             returned = normalise(flight.value)
             output = None if flight.slot is None else flight.slot.checks.output
-            if output is not None and returned.error is None and not output.is_valid(_data(returned.content)):
-                raise _against_schema(flight.call.name, output, returned)
+            if output is not None and returned.error is None:
+                is_valid = output.is_valid
+                if not is_valid(_data(returned.content)):
+                    raise _against_schema(flight.call.name, output, returned)
+            flight.plain = type(flight.value) in _SCALARS
             return returned
         except Refusal as unusable:
             refusal = unusable
+    flight.plain = False
     error = ToolError.of(refusal)
     partial = _partial(flight.context)
     content: tuple[Block, ...] = (Text(refusal.message), *((Text(partial),) if partial else ()))
@@ -209,19 +217,21 @@ def _redacted_error(error: ToolError, run: Run) -> ToolError:
     return replace(error, message=message, details=details, redacted=True)
 
 
-def _metadata(flight: Flight, returned: ToolReturn, run: Run) -> dict[str, Json]:
-    spent = run.runtime.clock.monotonic() - flight.began
+def _metadata(name: str, flight: Flight, returned: ToolReturn, run: Run) -> dict[str, Json]:
+    monotonic = run.runtime.clock.monotonic
+    spent = monotonic() - flight.began
     metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
     if returned.metadata:
         metadata.update({key: run.runtime.redactor.json(value)[0] for key, value in returned.metadata.items()})
     if flight.notice is not None:
         metadata["notice"] = flight.notice
-    if flight.call.id is not None and flight.call.id != flight.call_id:
-        metadata["provider_call_id"] = flight.call.id
-    if flight.slot is not None and flight.call.name != flight.slot.tool.spec.name:
-        metadata["provider_name"] = flight.call.name
-    if flight.call.via is not None:
-        metadata["via"] = flight.call.via
+    call = flight.call
+    if call.id is not None and call.id != flight.call_id:
+        metadata["provider_call_id"] = call.id
+    if call.name != name:
+        metadata["provider_name"] = call.name
+    if call.via is not None:
+        metadata["via"] = call.via
     return metadata
 
 

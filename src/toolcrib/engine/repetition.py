@@ -46,15 +46,13 @@ def saw(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: R
     slot, permit, guard = flight.slot, flight.permit, run.guard
     if slot is None:
         return
-    touched = permit is not None and (slot.untrusted or permit.invocation.targets or returned.metadata)
-    if touched and flight.context is not None:
+    if (slot.touches or returned.metadata) and permit is not None and flight.context is not None:
         mark(run, marks_of(flight, returned.metadata), flight)
     if guard is not None and slot.guarded:
-        arguments = flight.call.arguments
+        arguments, name, began = flight.call.arguments, slot.tool.spec.name, flight.began
         digest = digest_of(slot, arguments, content, returned.error)
-        notice = guard.saw(slot.tool.spec.name, arguments, digest, flight.began, run.runtime.clock.monotonic)
-        if notice is not None:
-            flight.notice = notice
+        if not guard.is_progress(digest, name, arguments, began):
+            flight.notice = guard.repeated(name, arguments, began, run.runtime.clock.monotonic())
 
 
 def key_of(arguments: Arguments) -> int:
@@ -75,7 +73,8 @@ def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed
     spec = slot.tool.spec
     block = content[0] if len(content) == 1 else content
     if type(block) is JsonBlock:
-        said = block.data if type(block.data) is int else repr(block.data)
+        data = block.data
+        said = data if type(data) is int else repr(data)
     else:
         said = block.text if type(block) is Text else repr(block)
     if spec.effect is _READ or failed is not None:

@@ -172,22 +172,24 @@ class Run:
 
     def board(self, call: ToolCall) -> Flight:
         """Begin a call: give it an id of its own and a place among those that an abort must reach."""
-        call_id = call.id
+        call_id, runtime = call.id, self.runtime
         if call_id is None or call_id in self._ids:
-            call_id = self.runtime.ids.new("call")
-        return Flight(call, call_id, self.runtime.clock.monotonic(), self)
+            call_id = runtime.ids.new("call")
+        monotonic = runtime.clock.monotonic
+        return Flight(call, call_id, monotonic(), self)
 
     def check_alive(self, call: ToolCall) -> None:
         """Refuse what must not start: after an abort, beyond the budget, or under an id that was used before."""
+        root = self
         if self.aborted is not None or self.parent is not None:
             self.check_running()
-        root = self if self.parent is None else self.root
+            root = self.root
         if call.id is not None:
             self._ids.take(call.id)
         root.calls += 1
         if root.budgeted:
             check_budget(root)
-        if self is not root:
+        if root is not self:
             charge_kin(self)
 
     def check_running(self) -> None:
@@ -214,10 +216,13 @@ class Run:
 
     def take(self, slot: Slot, flight: Flight) -> bool:
         """Spend from every rate limit, then look for a loop; False when tokens have to be drawn first."""
-        if slot.metered and not self.runtime.meters.take(buckets_of(slot, self)):
-            return False
-        if self.guard is not None and self.guard.stale and slot.guarded:
-            self.guard.check(slot.tool.spec.name, flight.call.arguments, flight.began)
+        if slot.metered:
+            buckets = buckets_of(slot, self) if slot.session_rates else slot.buckets
+            if not self.runtime.meters.take(buckets, flight.began):
+                return False
+        guard = self.guard
+        if guard is not None and guard.stale and slot.guarded:
+            guard.check(slot.tool.spec.name, flight.call.arguments, flight.began)
         flight.counted = True
         return True
 

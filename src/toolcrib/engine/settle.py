@@ -93,7 +93,10 @@ async def _execute(permit: Permit, slot: Slot, flight: Flight, run: Run) -> obje
         start = started(permit, slot, flight, run)
         if start is not None:
             await recorded(start, flight)
-        flight.limit(slot.timeout)
+        if flight.task is None:
+            flight.stage = slot
+        else:
+            flight.enter(slot)
         return await run.runtime.executor.execute(permit, context)
     except BaseException as error:
         if (failure := failure_of(error, slot.tool, flight)) is error:
@@ -110,7 +113,7 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
     """Redact, bound and record the one result; nothing can cancel this, and what watches comes after."""
     returned = await concluded_aside(flight, run) if is_long(flight.value) else concluded(flight, run)
     content = returned.content
-    if not is_short(content, run.runtime.bounds):
+    if not flight.plain and not is_short(content, run.runtime.bounds):
         content = await bounded(flight, content, run)
     if flight.counted:
         saw(flight, returned, content, run)
@@ -131,7 +134,7 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
         run.display.settled(flight, result)
     slot, permit = flight.slot, flight.permit
     if permit is not None and slot is not None and slot.after:
-        await watchers.after(slot, permit.invocation, result, run)
+        await watchers.after(permit, slot, flight, result, run)
     return result
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from toolcrib.engine.flight import Flight, promptly
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookAnswer, HookEvent, HookVerdict, Listener
-from toolcrib.values.call import Invocation
+from toolcrib.values.call import Invocation, Permit
 from toolcrib.values.event import EventType, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
     from toolcrib.engine.run import Run
     from toolcrib.values.permission import PermissionRequest
 
-SCALARS = frozenset({str, int, float, bool, type(None)})
-
 
 async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -> None:
     """Run the pre hooks in order; the first denial refuses, a failing hook denies unless it is lenient."""
-    shown, clock = _copy_of(invocation), run.runtime.clock.monotonic
+    shown, clock = _copy_of(invocation, slot), run.runtime.clock.monotonic
     for hook in slot.before:
         began = clock()
         if flight.task is None:
-            flight.seconds, flight.stage = hook.timeout, hook.name
+            flight.stage = hook
         else:
-            flight.limit(hook.timeout, hook.name)
+            flight.enter(hook)
         try:
-            answer = await _asked(hook, shown, run)
+            try:
+                answer = await hook.before(shown, run.origin)
+            except Refusal as refusal:
+                answer = HookAnswer(HookVerdict.DENY, refusal.message)
             if answer is not None:
                 _heed(hook, answer, invocation, flight, run, clock() - began)
         except Refusal:
@@ -52,20 +53,16 @@ async def before(slot: Slot, invocation: Invocation, flight: Flight, run: Run) -
             _failed(hook, invocation.call_id, f"{type(error).__name__}: {error}", run, clock() - began)
             if not hook.lenient:
                 raise _broken(hook, invocation.tool.name) from error
-    flight.limit(0)
+    if flight.task is None:
+        flight.stage = None
+    else:
+        flight.enter(None)
 
 
-async def _asked(hook: Hook, shown: Invocation, run: Run) -> HookAnswer | None:
-    """What a hook says; one in Python may also raise its refusal."""
-    try:
-        return await hook.before(shown, run.origin)
-    except Refusal as refusal:
-        return HookAnswer(HookVerdict.DENY, refusal.message)
-
-
-async def after(slot: Slot, invocation: Invocation, result: ToolResult, run: Run) -> None:
+async def after(permit: Permit, slot: Slot, flight: Flight, result: ToolResult, run: Run) -> None:
     """Run the post hooks, each under its own limit; the result is already recorded and no failure changes it."""
-    shown, clock = _result_copy(result), run.runtime.clock.monotonic
+    shown = result if flight.plain else _result_copy(result)
+    invocation, clock = permit.invocation, run.runtime.clock.monotonic
     for hook in slot.after:
         began = clock()
         try:
@@ -195,28 +192,16 @@ def _record(
     run.note(kind, call_id, payload, level)
 
 
-def _copy_of(invocation: Invocation) -> Invocation:
+def _copy_of(invocation: Invocation, slot: Slot) -> Invocation:
     arguments = invocation.arguments
-    if not arguments:
-        return invocation
-    return Invocation(
-        invocation.call,
-        invocation.call_id,
-        invocation.tool,
-        {**arguments}
-        if SCALARS.issuperset(map(type, arguments.values()))
-        else {key: _copy(value) for key, value in arguments.items()},
-        invocation.effect,
-        invocation.targets,
-    )
+    copied = {**arguments} if slot.checks.scalar else {key: _copy(value) for key, value in arguments.items()}
+    call, call_id, tool = invocation.call, invocation.call_id, invocation.tool
+    return Invocation(call, call_id, tool, copied, invocation.effect, invocation.targets)
 
 
 def _result_copy(result: ToolResult) -> ToolResult:
     blocks = result.content
-    for block in blocks:
-        if type(block) is JsonBlock and type(block.data) not in SCALARS:
-            break
-    else:
+    if not any(type(block) is JsonBlock for block in blocks):
         return result
     copied = [replace(block, data=_copy(block.data)) if isinstance(block, JsonBlock) else block for block in blocks]
     return replace(result, content=tuple(copied))

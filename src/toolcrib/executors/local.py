@@ -25,7 +25,8 @@ class LocalExecutor:
         invocation = permit.invocation
         tool = invocation.tool
         if tool.runs is _ASYNC:
-            work: Any = tool.handler(context, invocation.arguments)
+            handler = tool.handler
+            work: Any = handler(context, invocation.arguments)
             return work if type(work) is CoroutineType else _awaited(work)  # pyright: ignore[reportUnknownVariableType]
         if tool.runs is Runs.THREAD:
             return self._in_thread(tool, context)

@@ -45,7 +45,8 @@ class PreHook(_Watching):
     event: HookEvent = HookEvent.PRE_TOOL_USE
 
     def before(self, invocation: Invocation, origin: Origin) -> Coroutine[Any, Any, HookAnswer | None]:
-        return self.run(invocation, origin)
+        run = self.run
+        return run(invocation, origin)
 
     async def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> None:
         """A pre hook has nothing to say afterwards."""
@@ -64,4 +65,5 @@ class PostHook(_Watching):
         return None
 
     def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> Coroutine[Any, Any, None]:
-        return self.run(invocation, result, origin)
+        run = self.run
+        return run(invocation, result, origin)

@@ -66,26 +66,30 @@ class LoopGuard:
             detector, message = problem
             raise Refusal(Reason.LOOP_DETECTED, message, {"detector": detector, "refused": self.refused})
 
-    def saw(self, tool: str, arguments: Arguments, digest: int, began: float, clock: Callable[[], float]) -> str | None:
-        """Take note of a result; a text when the model should be warned that it repeats itself."""
+    def is_progress(self, digest: int, tool: str, arguments: Arguments, began: float) -> bool:
+        """Take note of a result, if this run has not seen it yet."""
         seen = self._seen
-        if digest not in seen and digest not in self._older:
-            seen.add(digest)
-            self._fresh_tool, self._fresh_arguments = tool, arguments
-            self._last = began
-            if self.stale:
-                self.stale.clear()
-                self.refused = 0
-            if len(seen) > MOST_SEEN // 2:  # half of them at once: taking the oldest from a table is a long search
-                self._seen, self._older = set(), seen
-            return None
+        if digest in seen or digest in self._older:
+            return False
+        seen.add(digest)
+        self._fresh_tool, self._fresh_arguments = tool, arguments
+        self._last = began
+        if self.stale:
+            self.stale.clear()
+            self.refused = 0
+        if len(seen) > MOST_SEEN // 2:  # half of them at once: taking the oldest from a table is a long search
+            self._seen, self._older = set(), seen
+        return True
+
+    def repeated(self, tool: str, arguments: Arguments, began: float, now: float) -> str | None:
+        """Take note of a call without progress; a text when the model should be warned that it repeats itself."""
         if began - self._last > self._limits.idle_seconds:
             self.reset()
         before = self._before()
         step = Step(tool, self._key(arguments))
         self.stale.append(step)
         del self.stale[:-MOST_STALE]
-        self._last = clock()
+        self._last = now
         return self._warning(step, 1 + before.count(step))
 
     def reset(self) -> None:

@@ -36,6 +36,7 @@ OUTSIDE_CORE = frozenset(
     {"oneOf", "anyOf", "allOf", "not", "$ref", "$dynamicRef", "$recursiveRef", "if", "then", "else"}
     | {"patternProperties", "dependentSchemas"}
 )
+SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean", "null"})
 _DEFINITIONS = ("$defs", "definitions")
 # Where subschemas are: in a mapping of names, in a list, or (items: sometimes in a list) alone.
 MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
@@ -74,6 +75,17 @@ def children(schema: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
                 yield from ((f"{key}[{index}]", child) for index, child in enumerate(value))
             else:
                 yield key, value
+
+
+def holds_scalars(schema: Mapping[str, Json]) -> bool:
+    """Whether an object that fits has no arrays and objects in it, as far as its own keywords say so."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+        return False
+    if "patternProperties" in schema:
+        return False
+    types = (each.get("type") if isinstance(each, Mapping) else None for each in properties.values())
+    return all(isinstance(kind, str) and kind in SCALAR_TYPES for kind in types)
 
 
 def resolve(root: Mapping[str, Json], reference: str) -> Json:
