@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from toolcrib.dialects.formats.spec import ANY, LETTER, Format, Tagged
 from toolcrib.dialects.grammar import Alternative, chosen, grammar
-from toolcrib.dialects.native.shared import result_text
+from toolcrib.dialects.native.shared import called_name, result_text
 from toolcrib.dialects.parsed import ParsedCall
 from toolcrib.dialects.render import render_calls
 from toolcrib.values.name import NameTable
@@ -81,8 +81,11 @@ def render_results(results: Sequence[ToolResult], dialect: str, names: NameTable
     known = frozenset(names.inward) if names else frozenset[str]()
 
     def written(result: ToolResult) -> str:
-        name = names.outward.get(result.name, result.name) if names else result.name
-        words = {"name": name, "id": result.call_id, "text": defang(result_text(result), spec, known)}
+        words = {
+            "name": called_name(result, names),
+            "id": result.call_id,
+            "text": defang(result_text(result), spec, known),
+        }
         return re.sub(r"\$(name|id|text)", lambda match: words[match[1]], form.each)
 
     return form.before + form.between.join(map(written, results)) + form.after if results else ""

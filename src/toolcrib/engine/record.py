@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from toolcrib.engine.run import Run
 
 LONG_TEXT = 1 << 18
+OURS = frozenset({"duration_ms", "notice", "provider_call_id", "provider_name", "via"})
+"""What the metadata of a result say about its call; a tool that returns such a key is not heard."""
 _SCALARS = frozenset({int, float, bool, type(None)})
 # Every call asks for these, and reading an enum's member is slow.
 _STARTED, _COMPLETED, _INFO, _READ = str(EventType.TOOL_STARTED), str(EventType.TOOL_COMPLETED), Level.INFO, Effect.READ
@@ -222,7 +224,8 @@ def _metadata(name: str, flight: Flight, returned: ToolReturn, run: Run) -> dict
     spent = monotonic() - flight.began
     metadata: dict[str, Json] = {"duration_ms": int(spent * 1_000_000) / 1_000}
     if returned.metadata:
-        metadata.update({key: run.runtime.redactor.json(value)[0] for key, value in returned.metadata.items()})
+        told = ((key, value) for key, value in returned.metadata.items() if key not in OURS)
+        metadata.update({key: run.runtime.redactor.json(value)[0] for key, value in told})
     if flight.notice is not None:
         metadata["notice"] = flight.notice
     call = flight.call

@@ -13,6 +13,7 @@ from toolcrib.dialects.advertise import advertise
 from toolcrib.dialects.native import anthropic, gemini, openai_chat, openai_responses
 from toolcrib.dialects.native.schema import SUBSET, convert, without_nulls
 from toolcrib.dialects.native.shared import Choice, Mode, Strict
+from toolcrib.dialects.prompt import render_results
 from toolcrib.values.name import NameTable
 from toolcrib.values.refusal import Reason
 from toolcrib.values.result import Image, JsonBlock, Text, ToolError, ToolResult
@@ -390,6 +391,24 @@ def test_results_are_written_as_the_interface_wants_them() -> None:
     parts: Any = gemini.answer(RESULTS, NAMES)[0]["parts"]
     assert parts[0]["functionResponse"] == {"id": "c1", "name": "notes__read", "response": {"output": {"n": 1}}}
     assert parts[2]["functionResponse"]["response"] == {"error": "no bell"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        ({}, "notes__read"),
+        ({"via": "tools.call"}, "tools__call"),
+        ({"via": "tools.call", "provider_name": "NotesRead"}, "tools__call"),
+        ({"provider_name": "NotesRead"}, "NotesRead"),
+        ({"provider_name": "notes__read"}, "notes__read"),
+    ],
+)
+def test_a_result_answers_the_name_that_the_model_called(metadata: dict[str, str], expected: str) -> None:
+    result = ToolResult("c1", "notes.read", (Text("found"),), metadata=metadata)
+    (content,) = gemini.answer([result], NAMES)
+    answered: Any = content["parts"]
+    assert answered[0]["functionResponse"]["name"] == expected
+    assert f"<tool_name>{expected}</tool_name>" in render_results([result], "anthropic_xml", NAMES)
 
 
 @each

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from toolcrib.catalog.index import postings as plain
 from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
-from toolcrib.catalog.index.names import Keys, Names, Rank
+from toolcrib.catalog.index.names import NAME_LIMIT, Keys, Names, Rank
 from toolcrib.catalog.index.postings import Candidate, Gain, Postings, cut
 from toolcrib.catalog.index.query import Query, read_query, weigh_query
 from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage, places_of
@@ -16,7 +16,7 @@ from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import read_synonyms
 from toolcrib.catalog.index.usage import Recollection, UsageMemory
-from toolcrib.catalog.index.words import Analyzer
+from toolcrib.catalog.index.words import Analyzer, key_of
 
 DEPTH = 40
 DEEPER = 8
@@ -116,7 +116,7 @@ class ToolIndex:
         scores = Scores(lexical, self._remembered(recalled, asked, admits), self._meant(query, lexical, admits))
         fused = fuse(scores, called)
         names = self._contents.names_by_slot
-        order = sorted(fused, key=lambda slot: (-called.get(slot, Rank.WORDS), -fused[slot], names[slot]))
+        order = self._ordered(fused, called, key_of(query[:NAME_LIMIT]))
         places = places_of(asked, self._contents.postings)
         return [
             Hit(
@@ -127,6 +127,14 @@ class ToolIndex:
             )
             for slot in order[: max(0, limit)]
         ]
+
+    def _ordered(self, fused: dict[int, float], called: dict[int, Rank], key: str) -> list[int]:
+        """Best first. Of tools with the alias that was asked for, the one that lists it earlier comes before."""
+        names, keys = self._contents.names_by_slot, self._contents.keys
+        places = {slot: keys[slot].split(" ").index(key, 2) for slot, rank in called.items() if rank is Rank.ALIAS}
+        return sorted(
+            fused, key=lambda slot: (-called.get(slot, Rank.WORDS), places.get(slot, 0), -fused[slot], names[slot])
+        )
 
     def snapshot(self) -> bytes:
         """The index as bytes, for `from_snapshot`; vectors are not part of it."""

@@ -14,6 +14,7 @@ from toolcrib.dialects.native.shared import (
     Chosen,
     Mode,
     Strict,
+    called_name,
     get,
     items,
     list_tools,
@@ -114,7 +115,7 @@ def answer(results: Sequence[ToolResult], names: NameTable | None = None) -> lis
     """One content with one response per result, and the images behind them."""
     parts: list[Json] = []
     for result in results:
-        name = names.outward.get(result.name, result.name) if names else result.name
+        name = called_name(result, names)
         said = "\n".join(filter(None, texts(spoken(result))))
         if result.ok:
             response: JsonObject = {"output": said if result.data is None else result.data}

@@ -11,7 +11,7 @@ from toolcrib.dialects.native.schema import Change, Profile, convert
 from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Status
 from toolcrib.dialects.source import Pieces, Source
 from toolcrib.values.json import Json, JsonObject
-from toolcrib.values.name import NameTable
+from toolcrib.values.name import ENVELOPE, NameTable, mangle
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, block_text
 from toolcrib.values.spec import ToolSpec
 
@@ -223,6 +223,18 @@ def _json_reader() -> JsonText:
     from toolcrib.dialects.jsontext import JsonText  # most programs list tools long before they read an answer
 
     return JsonText(Source())
+
+
+def called_name(result: ToolResult, names: NameTable | None) -> str:
+    """The name under which the model made the call: a provider pairs answers with calls by it.
+
+    What was called through the envelope is answered as the envelope; a tool reached by another spelling, as spelt.
+    """
+    said = result.metadata.get("via") or result.metadata.get("provider_name")
+    name = said if isinstance(said, str) else result.name
+    if names is None:
+        return name
+    return mangle(name) if name == ENVELOPE else names.outward.get(name, name)
 
 
 def result_text(result: ToolResult) -> str:
