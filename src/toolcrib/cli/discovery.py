@@ -110,7 +110,8 @@ def forget(choices: Choices, name: str | None, agent: str) -> None:
     if choices.form is Form.JSON:
         print_json({"forgotten": gone})
     else:
-        hint(f"toolcrib: forgot {counted(gone, 'query').replace('querys', 'queries')}")
+        told = f"forgot {counted(gone, 'query').replace('querys', 'queries')}" if gone else "nothing was remembered"
+        hint(f"toolcrib: {told}{f' for {name}' if name else ''}")
 
 
 async def _forget(choices: Choices, name: str | None, agent: str) -> int:
@@ -175,7 +176,7 @@ def _print_cost(told: CatalogCost, calls: int) -> None:
     from toolcrib.cli.finding import by_toolkit
 
     dearest = sorted(told.tools, key=lambda one: (-one.definition, one.name))
-    columns = ("tool", "definition", "signature", "line", "group")
+    columns = ("tool", "tokens: definition", "signature", "line", "group")
     print_table(
         columns, [(one.name, str(one.definition), str(one.signature), str(one.line), one.group) for one in dearest]
     )

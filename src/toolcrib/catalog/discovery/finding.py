@@ -143,7 +143,8 @@ class Catalog:
         groups = list(grouped(self.specs.values()))
         known = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         sought = f" for {wanted.by.value} {one_line(wanted.text, 60)!r}" if wanted.text.strip() else ""
-        return Answer((), note=f"nothing found{sought}; try other words, or a category: {known}")
+        advice = f"try other words, or a category: {known}" if groups else "this run has no tools to find"
+        return Answer((), note=f"nothing found{sought}; {advice}")
 
 
 def definition(spec: ToolSpec) -> JsonObject:

@@ -8,15 +8,17 @@ from itertools import count
 import numpy as np
 
 from toolcrib.catalog.index.document import Document
-from toolcrib.catalog.index.postings import Candidate, Column, Gain, Packed, Postings
+from toolcrib.catalog.index.postings import Candidate, Column, Earlier, Gain, Packed, Postings
 
 Doubles = np.ndarray[tuple[int], np.dtype[np.double]]
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 FAINT = 0.02
 
 
-def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | None, size: int) -> list[Candidate]:
-    """The `keep` highest sums of gains with every tie at the cut, over `size` slots."""
+def best_candidates(
+    gains: Iterable[Gain], keep: int, within: Iterable[int] | None, earlier: Earlier, size: int
+) -> list[Candidate]:
+    """The `keep` highest sums of gains, over `size` slots."""
     sums = np.zeros(size)
     for gain in gains:
         _add(gain, sums)
@@ -25,7 +27,7 @@ def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | No
         kept = np.zeros(size)
         kept[chosen] = sums[chosen]
         sums = kept
-    found = _highest(sums, keep)
+    found = _highest(sums, keep, earlier)
     return [Candidate(slot, score) for slot, score in zip(found.tolist(), sums[found].tolist(), strict=True)]
 
 
@@ -43,7 +45,7 @@ def pack_columns(documents: Iterable[Document]) -> Postings:
     slots = np.repeat(np.arange(len(lengths)), np.frombuffer(lengths, dtype=np.int64))[order]
     ends = array("i", np.cumsum(np.bincount(ids, minlength=len(numbers))).tolist())
     packed = (slots, np.frombuffer(weights, dtype=np.single)[order], np.frombuffer(fields, dtype=np.uint8)[order])
-    return Postings(numbers, Packed(ends, *(memoryview(part.tobytes()) for part in packed)))
+    return Postings(numbers, Packed(ends, *(part.data.cast("B") for part in packed))).unfold()
 
 
 def _add(gain: Gain, sums: Doubles) -> None:
@@ -67,7 +69,7 @@ def _shares(column: Column, weight: float) -> tuple[Integers, Doubles]:
     return slots, np.frombuffer(column.weights, dtype=np.single).astype(np.double) * weight
 
 
-def _highest(sums: Doubles, keep: int) -> Integers:
+def _highest(sums: Doubles, keep: int, earlier: Earlier) -> Integers:
     """Slots of the highest sums. Most sums are low or nought: a falling threshold finds the few worth sorting."""
     if not len(sums) or (threshold := float(sums.max())) <= 0.0:
         return np.empty(0, dtype=np.intp)
@@ -80,4 +82,6 @@ def _highest(sums: Doubles, keep: int) -> Integers:
         return found
     scores = sums[found]
     least = np.partition(scores, len(scores) - keep)[len(scores) - keep]
-    return found[scores >= least]
+    above = found[scores > least]
+    level = earlier(found[scores == least].tolist(), keep - len(above))
+    return np.sort(np.concatenate((above, np.array(level, dtype=np.intp))))

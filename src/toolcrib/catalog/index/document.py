@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
-from typing import Protocol, cast
+from itertools import islice, pairwise
+from typing import Protocol, TypeGuard, cast
 
 from toolcrib.catalog.index.names import Keys
 from toolcrib.catalog.index.words import Analyzer, key_of
@@ -110,7 +110,7 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
             for term in terms:
                 totals[term] = totals.get(term, 0.0) + share
             fields.extend(bytes([number]) * (len(totals) - len(fields)))
-    weights = {term: saturated(total) for term, total in totals.items()}
+    weights = {term: total / (total + SATURATION) for term, total in totals.items()}
     keys = Keys(key_of(spec.name), key_of(leaf), tuple(key_of(alias) for alias in aliases))
     kind = getattr(spec, "kind", Kind.TOOL)
     return Document(
@@ -199,36 +199,37 @@ def _schema_texts(schema: object) -> tuple[list[str], list[str]]:
     """Names of parameters, and the words that explain them, from every level of a JSON Schema."""
     names: list[str] = []
     helps: list[str] = []
-    pending: list[object] = [schema]
-    for _ in range(NODE_LIMIT):
-        if not pending:
-            break
-        node = pending.pop(0)
-        if isinstance(node, dict | Mapping):
-            _visit(cast("Mapping[str, object]", node), names, helps, pending)
+    pending: list[Mapping[str, object]] = [schema] if _is_object(schema) else []
+    for node in islice(pending, NODE_LIMIT):
+        _visit(node, names, helps, pending)
     return names, helps
 
 
-def _visit(node: Mapping[str, object], names: list[str], helps: list[str], pending: list[object]) -> None:
+def _is_object(value: object) -> TypeGuard[Mapping[str, object]]:
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+def _visit(node: Mapping[str, object], names: list[str], helps: list[str], pending: list[Mapping[str, object]]) -> None:
+    """Take a node's own texts; what it holds is visited later, also where the list grows while it is read."""
     text = node.get("description")
     if isinstance(text, str):
         helps.append(text)
     choices = node.get("enum")
-    if isinstance(choices, list | tuple):
+    if choices and isinstance(choices, (list, tuple)):
         helps.extend(choice for choice in cast("Sequence[object]", choices)[:20] if isinstance(choice, str))
     properties = node.get("properties")
-    if isinstance(properties, dict | Mapping):
-        for name, child in cast("Mapping[str, object]", properties).items():
-            names.append(name)
-            pending.append(child)
+    if _is_object(properties):
+        names.extend(properties)
+        pending.extend(filter(_is_object, properties.values()))
     items = node.get("items")
-    if isinstance(items, dict | Mapping):
-        pending.append(cast("object", items))
-    for key in ("anyOf", "oneOf", "allOf"):
+    if _is_object(items):
+        pending.append(items)
+    for key in BRANCHES:
         branches = node.get(key)
-        if isinstance(branches, list | tuple):
-            pending.extend(cast("Sequence[object]", branches))
+        if branches and isinstance(branches, (list, tuple)):
+            pending.extend(filter(_is_object, cast("Sequence[object]", branches)))
 
 
+BRANCHES = ("anyOf", "oneOf", "allOf")
 SEPARATOR = re.compile(r"[./:\\]+|__+")
 SENTENCE_END = re.compile(r"[.!?:;](?:\s+|$)|\n+")

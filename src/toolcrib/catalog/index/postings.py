@@ -7,7 +7,7 @@ slot is used again.
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, KeysView, Mapping
+from collections.abc import Callable, Iterable, KeysView, Mapping
 from itertools import count
 from typing import NamedTuple
 
@@ -25,13 +25,15 @@ Gain = list[tuple[Column, float]]
 
 
 class Postings:
-    """The inverted index proper. Columns of a loaded snapshot are unpacked when they are first asked for."""
+    """The inverted index proper. Columns of a loaded snapshot are unpacked when they are first asked for, and the
+    snapshot is let go with the last of them."""
 
-    __slots__ = ("_columns", "_packed", "_rarities")
+    __slots__ = ("_columns", "_folded", "_packed", "_rarities")
 
     def __init__(self, terms: Iterable[str] = (), packed: "Packed | None" = None) -> None:
         self._columns: dict[str, Column | int] = dict(zip(terms, count()))
         self._packed = packed
+        self._folded = len(self._columns)
         self._rarities: dict[tuple[str, int], float] = {}
 
     def __contains__(self, term: object) -> bool:
@@ -46,7 +48,16 @@ class Postings:
         if isinstance(column, int):
             assert self._packed is not None
             column = self._columns[term] = self._packed.column(column)
+            self._folded -= 1
+            if not self._folded:
+                self._packed = None
         return column
+
+    def unfold(self) -> "Postings":
+        """These postings with every column unpacked."""
+        for term in self._columns:
+            self.column(term)
+        return self
 
     def insert(self, slot: int, weights: Iterable[tuple[str, float]], fields: Iterable[int]) -> None:
         """Post a document's terms, given with weight and field in the same order."""
@@ -115,8 +126,14 @@ class Candidate(NamedTuple):
     score: float
 
 
-def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | None) -> list[Candidate]:
-    """The `keep` highest sums of gains with every tie at the cut, in plain Python; only those `within`."""
+Earlier = Callable[[list[int], int], list[int]]
+"""The first so many of these slots, which are in order, as equal scores stand in an answer."""
+
+
+def best_candidates(
+    gains: Iterable[Gain], keep: int, within: Iterable[int] | None, earlier: Earlier
+) -> list[Candidate]:
+    """The `keep` highest sums of gains, in plain Python; only those `within`."""
     sums: dict[int, float] = {}
     for gain in gains:
         for slot, share in _shares(gain).items():
@@ -125,7 +142,9 @@ def best_candidates(gains: Iterable[Gain], keep: int, within: Iterable[int] | No
         sums = {slot: sums[slot] for slot in within if slot in sums}
     if len(sums) > keep:
         least = sorted(sums.values(), reverse=True)[keep - 1]
-        sums = {slot: score for slot, score in sums.items() if score >= least}
+        above = {slot: score for slot, score in sums.items() if score > least}
+        level = earlier(sorted(slot for slot, score in sums.items() if score == least), keep - len(above))
+        sums = above | dict.fromkeys(level, least)
     return [Candidate(slot, sums[slot]) for slot in sorted(sums)]
 
 

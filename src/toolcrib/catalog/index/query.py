@@ -3,17 +3,18 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from toolcrib.catalog.index.postings import Postings
 from toolcrib.catalog.index.spelling import Spelling
+from toolcrib.catalog.index.synonyms import Synonyms
 from toolcrib.catalog.index.words import WORD, Analyzer
 
 QUOTED = 0.3
 CAPITAL = 0.8
 DIGITS = 0.2
 REPEATED = 0.2
-SYNONYM = 0.35
 TEXT_LIMIT = 4_000
 CONCEPT_LIMIT = 40
 FAINT = 0.03
@@ -21,6 +22,7 @@ GUESS_LIMIT = 4
 SHORT = 5
 JOINED = 0.5
 IMPLIED = 0.6
+NONE: Mapping[str, float] = MappingProxyType({})
 
 
 class Words(NamedTuple):
@@ -71,7 +73,7 @@ def weigh_query(
     words: Words,
     postings: Postings,
     documents: int,
-    synonyms: Mapping[str, tuple[str, ...]],
+    synonyms: Synonyms,
     spelling: Callable[[], Spelling],
 ) -> Query:
     """Weigh each word by rarity, with its synonyms more lightly; an unknown word stands for its near spellings."""
@@ -83,7 +85,7 @@ def weigh_query(
         if term in postings or term in synonyms:
             concept = lexicon.related(term, stress, words)
             reason = Reason(words.spelt[term], "synonym")
-        elif guesses < GUESS_LIMIT and _is_guessable(term, words):
+        elif guesses < GUESS_LIMIT and _is_guessable(term, stress, words):
             guesses += 1
             concept = lexicon.respelt(term, stress)
             reason = Reason(words.spelt[term], "respelt")
@@ -103,7 +105,7 @@ class Lexicon(NamedTuple):
 
     postings: Postings
     documents: int
-    synonyms: Mapping[str, tuple[str, ...]]
+    synonyms: Synonyms
     spelling: Callable[[], Spelling]
 
     def related(self, term: str, stress: float, words: Words) -> dict[str, float]:
@@ -113,9 +115,9 @@ class Lexicon(NamedTuple):
         if term in self.postings:
             own = self.postings.rarity(term, self.documents)
             concept[term] = stress * own
-        for other in self.synonyms.get(term, ()):
+        for other, nearness in self.synonyms.get(term, NONE).items():
             if other in self.postings and other not in words.stress:
-                concept[other] = SYNONYM * stress * min(self.postings.rarity(other, self.documents), own)
+                concept[other] = nearness * stress * min(self.postings.rarity(other, self.documents), own)
         return concept
 
     def respelt(self, term: str, stress: float) -> dict[str, float]:
@@ -123,9 +125,9 @@ class Lexicon(NamedTuple):
         return {other: stress * likeness * self.postings.rarity(other, self.documents) for other, likeness in near}
 
 
-def _is_guessable(term: str, words: Words) -> bool:
-    """Short words are near so many others that they are respelt only where the request says little else."""
-    return term.isalpha() and len(term) >= (SHORT if len(words.stress) > 3 else 3)
+def _is_guessable(term: str, stress: float, words: Words) -> bool:
+    """Values are no misspelt words, and short words are near so many others: unless the request says little else."""
+    return term.isalpha() and (len(words.stress) <= 3 or (len(term) >= SHORT and stress >= 1.0))
 
 
 def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, Reason], words: Words) -> Query:

@@ -5,6 +5,8 @@ import sys
 import zlib
 from array import array
 from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import pairwise
 
 from toolcrib.catalog.index.names import Names
 from toolcrib.catalog.index.postings import Packed, Postings
@@ -26,6 +28,15 @@ class Contents:
     keys: list[str]
     postings: Postings
     names: Names
+
+    in_order: bool = True
+    """Whether slots stand in the order of their names, as they do where all were given at once."""
+
+    def earlier(self, slots: list[int], count: int) -> list[int]:
+        """The first so many of these slots by name. Where many tools say the same, all of them may be equal."""
+        if self.in_order or len(slots) <= count:
+            return slots[:count]
+        return nsmallest(count, slots, key=self.names_by_slot.__getitem__)
 
     def grow(self) -> int:
         """A new empty slot."""
@@ -78,4 +89,5 @@ def unpack(data: bytes) -> Contents:
     packed = Packed(ends, parts[2], parts[3], parts[4])
     names, kinds, name_terms, keys = head["rows"]
     full, alias, last = head["names"]
-    return Contents(names, kinds, name_terms, keys, Postings(head["terms"], packed), Names(full, alias, last))
+    in_order = all(one < other for one, other in pairwise(names))
+    return Contents(names, kinds, name_terms, keys, Postings(head["terms"], packed), Names(full, alias, last), in_order)

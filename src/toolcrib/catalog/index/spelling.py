@@ -1,7 +1,7 @@
 """Known words near an unknown one: what the query may have meant.
 
-First the words one edit away, found by making every edit; for long words then those that share most trigrams and lie
-two edits away. Two known words written as one are taken apart.
+First the words one edit away, found by making every edit; then two known words written as one are taken apart; for
+long words then those that share most trigrams and lie two edits away.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ NEAR, FARTHER, SPLIT = 0.55, 0.35, 0.7
 NEAR_LIMIT = 3
 LEAST_LENGTH = 3
 LONG = 8
-COMMON_GRAM = 1_000
+COMMON_GRAM = 300
 CLOSE_LIMIT = 6
 
 
@@ -28,7 +28,7 @@ class Spelling:
             self.add(word)
 
     def add(self, word: str) -> None:
-        if len(word) >= LONG - 2:
+        if len(word) >= LONG - 2 and word.isalpha():
             for gram in _grams(word):
                 self._grams.setdefault(gram, []).append(word)
 
@@ -36,10 +36,10 @@ class Spelling:
         """Words meant by `word`, nearest first, with a likeness in 0..1; empty when nothing is near."""
         if len(word) < LEAST_LENGTH:
             return []
-        if parts := _taken_apart(word, known):
-            return [(part, SPLIT) for part in parts]
         if one_away := sorted(known & _edits(word)):
             return [(other, NEAR) for other in one_away[:NEAR_LIMIT]]
+        if parts := _taken_apart(word, known):
+            return [(part, SPLIT) for part in parts]
         return [(other, FARTHER) for other in self._two_away(word, known)[:NEAR_LIMIT]] if len(word) >= LONG else []
 
     def _two_away(self, word: str, known: Collection[str]) -> list[str]:

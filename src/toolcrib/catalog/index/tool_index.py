@@ -1,17 +1,26 @@
 """`ToolIndex`: the search engine of the catalog, usable on its own."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from functools import cache, partial
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nlargest
 from types import ModuleType
 
 from toolcrib.catalog.index import postings as plain
 from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
 from toolcrib.catalog.index.names import NAME_LIMIT, Keys, Names, Rank
-from toolcrib.catalog.index.postings import Candidate, Gain, Postings, cut
+from toolcrib.catalog.index.postings import Candidate, Earlier, Gain, Postings, cut
 from toolcrib.catalog.index.query import Query, read_query, weigh_query
-from toolcrib.catalog.index.ranking import Hit, Meaning, Scores, explain, fuse, name_coverage, places_of
+from toolcrib.catalog.index.ranking import (
+    NAME_COVERAGE,
+    Hit,
+    Meaning,
+    Scores,
+    explain,
+    fuse,
+    name_coverage,
+    places_of,
+)
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import read_synonyms
@@ -112,6 +121,8 @@ class ToolIndex:
         called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
         recalled = self._recall(usage)
         found = self._candidates(self._gains(asked, recalled), limit, allowed, admits)
+        if self._meaning is None and recalled is None:
+            found = _within_reach(found, limit, called)
         lexical = self._lexical(found, asked.weights)
         scores = Scores(lexical, self._remembered(recalled, asked, admits), self._meant(query, lexical, admits))
         fused = fuse(scores, called)
@@ -166,6 +177,8 @@ class ToolIndex:
         """Give a document its slot and names; its terms are still to be posted."""
         contents = self._contents
         slot = heappop(self._free) if self._free else contents.grow()
+        contents.in_order &= slot == 0 or contents.names_by_slot[slot - 1] < document.name
+        contents.in_order &= slot + 1 == len(contents.names_by_slot)
         contents.names_by_slot[slot] = document.name
         contents.kinds[slot] = document.kind.value
         contents.name_terms[slot] = " ".join(document.name_terms)
@@ -207,16 +220,18 @@ class ToolIndex:
             within = sorted(self._slots[name] for name in set(allowed) if name in self._slots)
         wanted = depth = max(DEPTH, 2 * limit)
         while True:
-            found = self._best(gains, depth, len(self._contents.kinds), within)
+            found = self._best(gains, depth, len(self._contents.kinds), self._contents.earlier, within)
             admitted = [candidate for candidate in found if admits(candidate.slot)]
             if len(admitted) >= wanted or len(found) < depth:
                 return cut(admitted, wanted, self._contents.names_by_slot)
             depth *= DEEPER
 
-    def _best(self, gains: list[Gain], keep: int, size: int, within: list[int] | None = None) -> list[Candidate]:
+    def _best(
+        self, gains: list[Gain], keep: int, size: int, earlier: Earlier, within: list[int] | None = None
+    ) -> list[Candidate]:
         if self._dense is None:
-            return plain.best_candidates(gains, keep, within)
-        return self._dense.best_candidates(gains, keep, within, size)
+            return plain.best_candidates(gains, keep, within, earlier)
+        return self._dense.best_candidates(gains, keep, within, earlier, size)
 
     def _lexical(self, found: list[Candidate], weights: dict[str, float]) -> dict[int, float]:
         """Sums lifted by how much of the tool's name the query covers, scaled so that the best is 1."""
@@ -257,6 +272,14 @@ class ToolIndex:
         if self._spelling is None:
             self._spelling = Spelling(self._contents.postings.terms())
         return self._spelling
+
+
+def _within_reach(found: list[Candidate], limit: int, called: Mapping[int, Rank]) -> list[Candidate]:
+    """Those that the lift by their names can still bring among the first `limit`, and those called by name."""
+    if len(found) <= limit or limit < 1:
+        return found
+    last = nlargest(limit, (candidate.score for candidate in found))[-1] / (1.0 + NAME_COVERAGE)
+    return [candidate for candidate in found if candidate.score >= last or candidate.slot in called]
 
 
 def _numpy_arithmetic() -> ModuleType | None:

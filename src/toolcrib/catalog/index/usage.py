@@ -11,7 +11,7 @@ from itertools import repeat
 from types import MappingProxyType
 
 from toolcrib.catalog.index.document import Field, mass_of, saturated
-from toolcrib.catalog.index.postings import Candidate, Column, Gain, Postings
+from toolcrib.catalog.index.postings import Candidate, Column, Earlier, Gain, Postings
 from toolcrib.catalog.index.query import read_query
 from toolcrib.catalog.index.words import Analyzer
 
@@ -19,10 +19,11 @@ QUERIES_PER_TOOL = 10
 TOOL_LIMIT = 2_000
 QUERY_LENGTH = 400
 NEAREST = 3
+LIKE_LIMIT = 60
 SHARPNESS = 1.6
 ASKED = Field("past queries", 0.5, 0.5, 20.0)
 
-Best = Callable[[list[Gain], int, int], list[Candidate]]
+Best = Callable[[list[Gain], int, int, Earlier], list[Candidate]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,8 @@ class Recollection:
     def likeness(self, words: dict[str, float], best: Best) -> dict[int, float]:
         """Slot → how much the words resemble its past queries: the nearest three count."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
-        found = best(self._postings.gains({word: weight} for word, weight in known.items()), 60, len(self._owners))
+        gains = self._postings.gains({word: weight} for word, weight in known.items())
+        found = best(gains, LIKE_LIMIT, len(self._owners), _first)
         per_tool: dict[int, list[float]] = {}
         for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
             per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score**SHARPNESS)
@@ -118,6 +120,11 @@ class Recollection:
         weighed = {word: stress * self._rarity.get(word, self._rarity[""]) for word, stress in words.items()}
         length = math.sqrt(sum(weight * weight for weight in weighed.values())) or 1.0
         return {word: weight / length for word, weight in weighed.items()}
+
+
+def _first(numbers: list[int], count: int) -> list[int]:
+    """Past queries are numbered in the order of their tools' names."""
+    return numbers[:count]
 
 
 def _masses(past: list[tuple[int, dict[str, float]]]) -> dict[str, dict[int, float]]:
