@@ -272,6 +272,7 @@ KEYS: dict[str, tuple[st.SearchStrategy[Any], Judge]] = {
     "discovery.ceiling": (SMALL, lower),
     "discovery.pinned": (some("notes.*", "code.read_file"), subset),
     "discovery.listing_tokens": (SMALL, lower),
+    "discovery.meaning": (st.booleans(), same),
     "discovery.usage_memory": (st.booleans(), lower),
     "apis": (st.dictionaries(st.sampled_from(["a", "b"]), st.just({"document": "x.json"}), max_size=1), same),
     "policy.commands": (st.lists(COMMAND_RULES, max_size=3), command_rules),
