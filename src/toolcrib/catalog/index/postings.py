@@ -112,11 +112,11 @@ class Packed(NamedTuple):
 
     def column(self, number: int) -> Column:
         start, end = self.ends[number - 1] if number else 0, self.ends[number]
-        column = Column(array("q"), array("f"), array("B"))
-        column.slots.frombytes(self.slots[8 * start : 8 * end])
-        column.weights.frombytes(self.weights[4 * start : 4 * end])
-        column.fields.frombytes(self.fields[start:end])
-        return column
+        return Column(
+            array("q", self.slots[8 * start : 8 * end].tobytes()),
+            array("f", self.weights[4 * start : 4 * end].tobytes()),
+            array("B", self.fields[start:end].tobytes()),
+        )
 
 
 class Candidate(NamedTuple):

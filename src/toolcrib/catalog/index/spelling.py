@@ -13,21 +13,26 @@ NEAR, FARTHER, SPLIT = 0.55, 0.35, 0.7
 NEAR_LIMIT = 3
 LEAST_LENGTH = 3
 LONG = 8
-COMMON_GRAM = 300
+RAREST = 7
+END = 5
 CLOSE_LIMIT = 6
 
 
 class Spelling:
     """A vocabulary that can be asked for words near a misspelt one."""
 
-    __slots__ = ("_grams",)
+    __slots__ = ("_ends", "_grams", "_starts")
 
     def __init__(self, words: Iterable[str]) -> None:
         self._grams: dict[str, list[str]] = {}
+        self._starts: set[str] = set()
+        self._ends: set[str] = set()
         for word in words:
             self.add(word)
 
     def add(self, word: str) -> None:
+        self._starts.add(word[:END])
+        self._ends.add(word[-END:])
         if len(word) >= LONG - 2 and word.isalpha():
             for gram in _grams(word):
                 self._grams.setdefault(gram, []).append(word)
@@ -36,22 +41,25 @@ class Spelling:
         """Words meant by `word`, nearest first, with a likeness in 0..1; empty when nothing is near."""
         if len(word) < LEAST_LENGTH:
             return []
-        if one_away := sorted(known & _edits(word)):
+        if one_away := sorted(known & _edits(word, *self._places(word))):
             return [(other, NEAR) for other in one_away[:NEAR_LIMIT]]
         if parts := _taken_apart(word, known):
             return [(part, SPLIT) for part in parts]
         return [(other, FARTHER) for other in self._two_away(word, known)[:NEAR_LIMIT]] if len(word) >= LONG else []
 
+    def _places(self, word: str) -> tuple[int, int]:
+        """Where one edit can make a known word of it: a start that none has must change itself, and so must an end."""
+        first = 0 if word[-END:] in self._ends else max(0, len(word) - END - 1)
+        last = len(word) if word[:END] in self._starts else END - 1
+        return first, min(last, len(word))
+
     def _two_away(self, word: str, known: Collection[str]) -> list[str]:
+        """Two edits leave some of the rarest trigrams as they are."""
+        listed = sorted((words for gram in _grams(word) if (words := self._grams.get(gram))), key=len)
         shared: Counter[str] = Counter()
-        for gram in _grams(word):
-            words = self._grams.get(gram, ())
-            if len(words) <= COMMON_GRAM:
-                shared.update(words)
-        least = max(3, len(word) - 7)
-        close = [
-            (-count, other) for other, count in shared.items() if count >= least and abs(len(other) - len(word)) <= 2
-        ]
+        for words in listed[:RAREST]:
+            shared.update(words)
+        close = [(-count, other) for other, count in shared.items() if count > 1 and abs(len(other) - len(word)) <= 2]
         likely = [other for _, other in nsmallest(CLOSE_LIMIT, close) if other in known]
         return [other for other in likely if edit_distance(word, other, 2) <= 2]
 
@@ -73,9 +81,9 @@ def edit_distance(one: str, other: str, limit: int) -> int:
     return min(last[-1], limit + 1)
 
 
-def _edits(word: str) -> set[str]:
-    """Every string one edit away."""
-    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+def _edits(word: str, first: int, last: int) -> set[str]:
+    """Every string one edit away, with the edit at one of these places."""
+    parts = [(word[:at], word[at:]) for at in range(first, last + 1)]
     edits = {start + letter + end for start, end in parts for letter in LETTERS}
     edits.update([start + letter + end[1:] for start, end in parts for letter in LETTERS])
     edits.update([start + end[1:] for start, end in parts if end])
