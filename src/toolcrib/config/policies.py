@@ -17,6 +17,7 @@ from toolcrib.config.home import user_home
 from toolcrib.config.problems import At, Invalid, InvalidConfig, Level, Problem, not_known, show_key
 from toolcrib.policy.rules import Layer, Rule
 from toolcrib.policy.verdict import Verdict
+from toolcrib.values.words import sentence
 
 if TYPE_CHECKING:
     from toolcrib.config.config import Config
@@ -191,4 +192,5 @@ def _denying(file: PolicyFile) -> Rule:
     more = f" (and {len(file.problems) - 1} more)" if len(file.problems) > 1 else ""
     what = f"{first.key} {first.message}".strip()
     because = f"the policy file {file.path} is broken, so everything it could be about is denied: {what}{more}"
-    return Rule(Verdict.DENY, because=because, layer=_LAYERS[file.level], place=first.place)
+    told = f"{sentence(because)} Nothing else will work until it is mended; tell the user."
+    return Rule(Verdict.DENY, because=because, deny_message=told, layer=_LAYERS[file.level], place=first.place)
