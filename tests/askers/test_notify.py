@@ -123,3 +123,29 @@ async def test_the_configuration_says_who_hears_of_a_question(tmp_path: Path) ->
         assert parking is not None
         await asyncio.wait_for(parking.told(), 30)
     assert json.loads(place.read_text())[1]["TOOLCRIB_REQUEST_ID"] == parked.request_id
+
+
+async def test_a_question_goes_to_the_webhook_of_the_configuration_and_a_silent_one_holds_up_nothing() -> None:
+    @tool(name="act.now")
+    async def act() -> str:
+        """Act."""
+        return "done"
+
+    async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as (url, heard):
+        async with make_run(act, asker="inbox", config={"approvals": {"webhook": url}}) as run:
+            parked = await run.submit("act.now")
+            assert isinstance(parked, Pending)
+            assert run.runtime.parking is not None
+            await asyncio.wait_for(run.runtime.parking.told(), 30)
+    assert json.loads(heard[0].split(b"\r\n\r\n", 1)[1])["request_id"] == parked.request_id
+
+    silent = await asyncio.start_server(lambda reader, writer: asyncio.sleep(60), "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    config = {"approvals": {"webhook": f"http://localhost:{port}/", "notify_timeout_ms": 100}}
+    async with make_run(act, asker="inbox", config=config) as run:  # type: ignore[arg-type]
+        assert isinstance(await run.submit("act.now"), Pending)
+        assert run.runtime.parking is not None
+        await asyncio.wait_for(run.runtime.parking.told(), 30)
+        events = await run.runtime.store.events(session_id=run.origin.session_id, after=0, limit=100)
+    silent.close()
+    assert [event for event in events if "longer than 0.1 s" in str(event.payload)]
