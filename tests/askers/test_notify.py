@@ -131,12 +131,14 @@ async def test_a_question_goes_to_the_webhook_of_the_configuration_and_a_silent_
         """Act."""
         return "done"
 
-    async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as (url, heard):
-        async with make_run(act, asker="inbox", config={"approvals": {"webhook": url}}) as run:
-            parked = await run.submit("act.now")
-            assert isinstance(parked, Pending)
-            assert run.runtime.parking is not None
-            await asyncio.wait_for(run.runtime.parking.told(), 30)
+    async with (
+        listening(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as (url, heard),
+        make_run(act, asker="inbox", config={"approvals": {"webhook": url}}) as run,
+    ):
+        parked = await run.submit("act.now")
+        assert isinstance(parked, Pending)
+        assert run.runtime.parking is not None
+        await asyncio.wait_for(run.runtime.parking.told(), 30)
     assert json.loads(heard[0].split(b"\r\n\r\n", 1)[1])["request_id"] == parked.request_id
 
     silent = await asyncio.start_server(lambda reader, writer: asyncio.sleep(60), "127.0.0.1", 0)

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from ssl import SSLContext
 
+import httpx2
 import pytest
 
 from toolcrib import PermissionRequest, Refusal, Target, TargetKind
@@ -25,6 +26,7 @@ from toolcrib.policy.network.address import Address, read_network
 from toolcrib.policy.network.hosts import HostPattern
 from toolcrib.policy.network.rules import NetworkRules
 from toolcrib.policy.network.url import read_url
+from toolcrib.sources.mcp.pinned import Pinned
 from toolcrib.sources.openapi.tools import Request
 from toolcrib.values.identity import Origin
 from toolcrib.values.permission import Answer
@@ -41,7 +43,8 @@ WAYS_OUT = {
     "network/reach.py",  # dials
     "network/resolve.py",  # looks names up
     "executors/sandbox/escapes.py",  # tries to get out of the sandbox, and is to fail
-    "sources/mcp/web.py",  # the protocol's library wants a client of its own kind
+    "sources/mcp/web.py",  # the protocol's library wants a client of its own kind,
+    "sources/mcp/pinned.py",  # which is held to the checked address here
 }
 PUBLIC = "93.184.216.34"
 REQUEST = PermissionRequest(
@@ -102,7 +105,11 @@ async def by_api(url: str, reach: Reach, seconds: float = 5) -> object:
     return await send(reach, seconds, Request("GET", url, {}, None))
 
 
-WAYS: dict[str, Callable[..., Awaitable[object]]] = {"hook": by_hook, "webhook": by_webhook, "api": by_api}
+WAYS: dict[str, Callable[..., Awaitable[object]]] = {
+    "hook": by_hook,
+    "webhook": by_webhook,
+    "api": by_api,
+}
 REFUSED = (BadAnswer, NotNotified, Refusal)
 each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 
@@ -190,3 +197,29 @@ async def test_a_header_that_would_become_two_is_refused(value: str) -> None:
                 Reach(NetworkRules(), names, names.dial), "GET", read_url("http://h.example/"), None, {"X": value}
             )
     assert names.heard == []
+
+
+class Sent(httpx2.AsyncBaseTransport):
+    """Where requests went, and for whom; nobody listens at the first address."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, str]] = []
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append((request.url.host, request.headers["host"], request.extensions["sni_hostname"]))
+        if len(self.requests) == 1:
+            raise httpx2.ConnectError("nobody listens")
+        return httpx2.Response(200, request=request)
+
+
+async def test_the_client_for_mcp_servers_goes_to_checked_addresses_under_the_servers_name() -> None:
+    names, sent = Names([f"{PUBLIC} 1.1.1.1", "10.0.0.1"]), Sent()
+    url = "https://mcp.example/mcp"
+    pinned = Pinned(url, Reach(NetworkRules(), names, names.dial), sent)
+    async with httpx2.AsyncClient(transport=pinned, trust_env=False) as client:
+        assert (await client.post(url, content=b"{}")).status_code == 200
+        with pytest.raises(httpx2.ConnectError, match=r"leads to 10\.0\.0\.1"):
+            await client.post(url, content=b"{}")
+        with pytest.raises(httpx2.ConnectError, match="not on the public network"):
+            await client.post("http://127.0.0.1/elsewhere", content=b"{}")
+    assert sent.requests == [(address, "mcp.example", "mcp.example") for address in (PUBLIC, "1.1.1.1")]

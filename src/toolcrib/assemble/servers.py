@@ -110,11 +110,15 @@ def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
         log.note(PROJECT_FILE, "waiting", found.waiting)
     if not any(not entry.disabled for entry in found.entries):
         return None
+    from toolcrib.assemble.judging import network_rules
+    from toolcrib.network import Reach
+
     try:
         from toolcrib.sources.mcp.source import McpSource
     except ImportError as error:
         raise ConfigError("there are MCP servers; install what speaks to them: pip install 'toolcrib[mcp]'") from error
-    source = McpSource(found.entries, os.environ, Shelf(runtime.registry).publish_gently, log.note, family)
+    reach = Reach(network_rules(settings))
+    source = McpSource(found.entries, os.environ, Shelf(runtime.registry).publish_gently, log.note, family, reach)
     runtime.registry.absence = source.absence
     return source
 

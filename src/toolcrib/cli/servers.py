@@ -119,12 +119,14 @@ def test(choices: Choices, names: tuple[str, ...]) -> None:
 
     Says what cannot be used and why. Calls nothing.
     """
+    from toolcrib.assemble.judging import network_rules
     from toolcrib.cli.trying import try_servers
+    from toolcrib.network import Reach
 
     entries = [entry for entry in _entries(choices) if not names or entry.name in names]
     if not entries:
         raise NotSo(f"there is no server named {' or '.join(names)}" if names else f"{_file(choices)} names no server")
-    tried = asyncio.run(try_servers(entries))
+    tried = asyncio.run(try_servers(entries, Reach(network_rules(choices.load()))))
     if choices.form is Form.JSON:
         print_json([each.json() for each in tried])
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolcrib.assemble.servers import Shelf
 from toolcrib.catalog.registry import Registry
 from toolcrib.executors.tree import family
+from toolcrib.network import Reach
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State
 from toolcrib.sources.mcp.source import McpSource
@@ -49,15 +50,15 @@ class Tried:
         }
 
 
-async def try_servers(entries: list[Entry]) -> list[Tried]:
+async def try_servers(entries: list[Entry], reach: Reach) -> list[Tried]:
     """Each server by itself, so that the time it took is its own."""
-    return [await _try(entry) for entry in entries]
+    return [await _try(entry, reach) for entry in entries]
 
 
-async def _try(entry: Entry) -> Tried:
+async def _try(entry: Entry, reach: Reach) -> Tried:
     shelf = Shelf(Registry())
     began = time.monotonic()
-    source = McpSource([entry], os.environ, shelf.publish_gently, _say_nothing, family)
+    source = McpSource([entry], os.environ, shelf.publish_gently, _say_nothing, family, reach)
     keeper = source.keepers.get(entry.name)
     if keeper is None:
         return Tried(entry.name, True, "off", "", 0.0, (), {})

@@ -80,10 +80,7 @@ class Reach:
 
     async def connect(self, url: Url) -> Streams:
         """A connection to a URL's host; Refusal when its name leads anywhere that may not be reached."""
-        if (pattern := next((each for each in self.rules.deny if each.denies(url.host, url.port)), None)) is not None:
-            message = f"{url.authority} is denied by {pattern.text!r} of network.deny_hosts"
-            raise Refusal(Reason.PERMISSION_DENIED, message, {"host": url.authority})
-        addresses = await self._pinned(url)
+        addresses = await self.pinned(url)
         tls = ssl.create_default_context() if url.scheme in ("https", "wss") else None
         problem: OSError | None = None
         for address in addresses:
@@ -94,8 +91,11 @@ class Reach:
         message = f"{url.authority} cannot be reached ({problem}); check the URL, or try again later"
         raise Refusal(Reason.VALIDATION_ERROR, message, {"host": url.authority}) from problem
 
-    async def _pinned(self, url: Url) -> list[Address]:
+    async def pinned(self, url: Url) -> list[Address]:
         """The addresses that may be dialled. One forbidden address among them is a trap, and refuses all."""
+        if (pattern := next((each for each in self.rules.deny if each.denies(url.host, url.port)), None)) is not None:
+            message = f"{url.authority} is denied by {pattern.text!r} of network.deny_hosts"
+            raise Refusal(Reason.PERMISSION_DENIED, message, {"host": url.authority})
         found = [url.address] if url.address is not None else await self.resolver.addresses(url.host, url.port)
         if not self.rules.names(url.host, url.address):
             for address in found:

@@ -11,6 +11,7 @@ from mcp import Client, MCPError
 from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
+from toolcrib.network import Reach
 from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.extras import extra_tools
@@ -42,6 +43,7 @@ class McpSource:
         publish: Publish,
         note: Note,
         family: Callable[[int, str], list[int]],
+        reach: Reach | None = None,
     ) -> None:
         self.entries = {entry.name: entry for entry in entries if not entry.disabled}
         self.set_aside: dict[str, dict[str, str]] = {name: {} for name in self.entries}
@@ -49,7 +51,7 @@ class McpSource:
         self._publish = publish
         self._note = note
         self._family = family
-        self._reach_web = _web() if any(entry.remote for entry in self.entries.values()) else None
+        self._reach_web = _web(reach or Reach()) if any(entry.remote for entry in self.entries.values()) else None
         self.keepers = {name: self._keeper(entry) for name, entry in self.entries.items()}
 
     async def ready(self) -> None:
@@ -131,10 +133,10 @@ class McpSource:
         return Tool(spec_of(listed, entry, version), handler, targets=lambda _: target)
 
 
-def _web() -> Callable[[str, Mapping[str, str], Link], Transport]:
+def _web(reach: Reach) -> Callable[[str, Mapping[str, str], Link], Transport]:
     from toolcrib.sources.mcp.web import Trust, reached  # only where there is a server to be reached that way
 
-    return partial(reached, trust=Trust())
+    return partial(reached, trust=Trust(), reach=reach)
 
 
 async def _call(keeper: Keeper, listed: Listed, context: ToolContext, arguments: Arguments) -> ToolReturn:

@@ -13,7 +13,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, JSONRPCRequest, JSONRPCResponse
 
+from toolcrib.network import Reach
 from toolcrib.sources.mcp.clean import Cleaner
+from toolcrib.sources.mcp.pinned import Pinned
 from toolcrib.sources.mcp.pipe import MESSAGE_LIMIT, Link
 
 _CONNECT_SECONDS, _READ_SECONDS, _NOTIFICATION_SECONDS = 10.0, 300.0, 5.0
@@ -23,12 +25,12 @@ SESSION = "mcp-session-id"
 
 @asynccontextmanager
 async def reached(
-    url: str, headers: Mapping[str, str], link: Link, trust: Trust
+    url: str, headers: Mapping[str, str], link: Link, trust: Trust, reach: Reach
 ) -> AsyncGenerator[tuple[Any, Any], None]:
     """The streams the protocol's client wants, over HTTP."""
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
-    inner = httpx2.AsyncHTTPTransport(verify=await trust.context())
-    transport, cleaner = Bounded(inner, link.lost), link.cleaner
+    pinned = Pinned(url, reach, httpx2.AsyncHTTPTransport(verify=await trust.context(), trust_env=False))
+    transport, cleaner = Bounded(pinned, link.lost), link.cleaner
     async with (
         httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=transport, trust_env=False) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=MESSAGE_LIMIT) as (theirs, ours),
