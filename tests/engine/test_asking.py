@@ -225,3 +225,29 @@ async def test_a_changed_tool_loses_its_grants() -> None:
         run.tools = run.tools.following(run.runtime.registry.snapshot)
         assert (await run.call("act.now")).text == "new"
         assert len(asker.requests) == 2
+
+
+def broken(arguments: object) -> Any:
+    raise KeyError("path")
+
+
+@pytest.mark.parametrize("option", ["needs_approval", "targets"])
+async def test_a_tool_that_cannot_say_what_it_wants_is_denied_and_the_run_goes_on(option: str) -> None:
+    done: list[str] = []
+
+    @tool(name="act.now", **{option: broken})  # type: ignore[arg-type]
+    async def act() -> None:
+        """Act."""
+        done.append("acted")
+
+    @tool.read(name="look.up")
+    async def look() -> str:
+        """Look."""
+        return "seen"
+
+    config: Any = {"policy": {"rules": [{"tool": "act.now", "verdict": "allow"}]}}
+    async with make_run(act, look, asker=ScriptedAsker.always("allow_once"), config=config) as run:
+        refused = await run.call("act.now")
+        assert (await run.call("look.up")).ok
+    assert (refused.reason, done) == ("permission_denied", [])
+    assert "KeyError: 'path'" in refused.text

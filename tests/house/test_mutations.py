@@ -110,7 +110,7 @@ MUTATIONS = [
     Mutation(
         "validation",
         "engine/effective.py",
-        "        if not checks.arguments.is_valid(arguments):",
+        "        if not is_valid(arguments):",
         "        if False:",
         "tests/invariants/test_i3_started_is_on_record_first.py",
     ),
@@ -159,7 +159,7 @@ MUTATIONS = [
     Mutation(
         "the copy that hooks are given",
         "engine/watchers.py",
-        "    shown, clock = _copy_of(invocation), run.runtime.clock.monotonic\n",
+        "    shown, clock = _copy_of(invocation, slot), run.runtime.clock.monotonic\n",
         "    shown, clock = invocation, run.runtime.clock.monotonic\n",
         "tests/hooks/test_declared.py",
     ),

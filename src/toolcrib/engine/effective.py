@@ -25,7 +25,7 @@ from toolcrib.values.name import PROVIDER_LIMIT, NameTable
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import Effect, Lane, ToolSpec
 from toolcrib.values.target import Target
-from toolcrib.values.tool import Tool, no_targets
+from toolcrib.values.tool import Arguments, Tool, no_targets
 
 Judge = Callable[[str, Sequence[Target]], Decision | None]
 """What rules about commands and hosts say of the targets of a tool's call; None when it has none of them."""
@@ -83,7 +83,7 @@ class Slot:
                 effect = Effect.READ
             elif self.mode is Mode.PLAN:
                 raise refusal_of(tool.name, checks.read_form.problems(arguments))
-        targets = () if tool.targets is no_targets else tuple(tool.targets(arguments))
+        targets = () if tool.targets is no_targets else targets_of(tool, arguments)
         return Invocation(call, call_id, tool, arguments, effect, targets)
 
     def decide(self, invocation: Invocation, marks: Set[str] = NO_MARKS) -> Decision:
@@ -107,14 +107,38 @@ class Slot:
         tool, targets = self.tool, invocation.targets
         judged = judge(tool.name, targets) if judge is not None and targets else None
         decision = ruling.decide(invocation.arguments, targets, marks, judged)
-        if tool.needs_approval is not None and tool.needs_approval(invocation.arguments):
-            decision = decision.at_least(Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval"))
+        if tool.needs_approval is not None and (own := own_word(tool, invocation.arguments)) is not None:
+            decision = decision.at_least(own)
         if self.mode is not Mode.DEFAULT:
             decision = under_mode(self.mode, decision, tool.spec, invocation.effect, invocation.targets)
         if invocation.call.repaired and invocation.effect is Effect.WRITE:
             repaired = "the call was repaired from broken JSON"
             decision = decision.at_least(Decision(Verdict.ASK, "default", "shipped", repaired))
         return decision
+
+
+def targets_of(tool: Tool, arguments: Arguments) -> tuple[Target, ...]:
+    """What a call would touch; a tool that cannot say so is refused."""
+    try:
+        return tuple(tool.targets(arguments))
+    except Refusal:
+        raise
+    except Exception as error:  # it is the author's code, and nothing can be permitted that nobody knows
+        message = (
+            f"what {tool.name} would touch cannot be told ({type(error).__name__}: {error}); its author has to mend it"
+        )
+        raise Refusal(Reason.PERMISSION_DENIED, message) from error
+
+
+def own_word(tool: Tool, arguments: Arguments) -> Decision | None:
+    """What a tool itself says of a call: that it asks, or nothing. One that cannot say is denied."""
+    try:
+        if tool.needs_approval is None or not tool.needs_approval(arguments):
+            return None
+    except Exception as error:  # it is the author's code, and whatever it does is no permission
+        because = f"the tool's own check failed ({type(error).__name__}: {error}); its author has to mend it"
+        return Decision(Verdict.DENY, tool.name, "tool", because)
+    return Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from toolcrib.engine.effective import EffectiveSet, Slot
+from toolcrib.engine.effective import EffectiveSet, Slot, own_word
 from toolcrib.engine.envelope import opened
 from toolcrib.policy.grants import scope_text
 from toolcrib.policy.modes import Mode, unasked, under_mode
@@ -96,11 +96,15 @@ def _hooks(slot: Slot) -> Stage:
 
 
 def _own_check(slot: Slot, invocation: Invocation) -> Stage:
-    wants = slot.tool.needs_approval
-    if wants is None:
+    if slot.tool.needs_approval is None:
         return Stage("tool's own check", "it has none")
-    asks = wants(invocation.arguments)
-    return Stage("tool's own check", "it asks for approval" if asks else "it has no objection", "ask" if asks else "")
+    said = own_word(slot.tool, invocation.arguments)
+    return Stage("tool's own check", "it has no objection") if said is None else _said(said)
+
+
+def _said(own: Decision) -> Stage:
+    told = "it asks for approval" if own.verdict is Verdict.ASK else own.because
+    return Stage("tool's own check", told, word(own.verdict))
 
 
 def _mode(slot: Slot, invocation: Invocation, marks: Set[str], mode: Mode) -> Stage:

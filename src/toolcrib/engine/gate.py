@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolcrib.engine import parking
+from toolcrib.engine.effective import targets_of
 from toolcrib.engine.request import request_for
 from toolcrib.engine.watchers import requested
 from toolcrib.policy.grants import covering, wanted_grants
@@ -117,7 +118,7 @@ class Gate:
         decision = _decided(slot, invocation, run)
         if decision.verdict is Verdict.DENY:
             raise denial(invocation, decision)
-        if tuple(slot.tool.targets(invocation.arguments)) != invocation.targets:
+        if targets_of(slot.tool, invocation.arguments) != invocation.targets:
             raise parking.changed(invocation)
 
     async def _collected(self, question: Question, invocation: Invocation, decision: Decision, run: Run) -> Permit:
