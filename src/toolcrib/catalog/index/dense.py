@@ -44,8 +44,13 @@ def pack_columns(documents: Iterable[Document]) -> Postings:
     order = np.argsort(ids, kind="stable")
     slots = np.repeat(np.arange(len(lengths)), np.frombuffer(lengths, dtype=np.int64))[order]
     ends = array("i", np.cumsum(np.bincount(ids, minlength=len(numbers))).tolist())
-    packed = (slots, np.frombuffer(weights, dtype=np.single)[order], np.frombuffer(fields, dtype=np.uint8)[order])
-    return Postings(numbers, Packed(ends, *(part.data.cast("B") for part in packed))).unfold()
+    packed = Packed(
+        ends,
+        array("q", slots.tobytes()),
+        array("f", np.frombuffer(weights, dtype=np.single)[order].tobytes()),
+        array("B", np.frombuffer(fields, dtype=np.uint8)[order].tobytes()),
+    )
+    return Postings(numbers, packed).unfold()
 
 
 def _add(gain: Gain, sums: Doubles) -> None:

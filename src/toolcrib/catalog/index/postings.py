@@ -106,17 +106,13 @@ class Packed(NamedTuple):
     """The columns of a snapshot, end to end; column `n` lies from `ends[n - 1]` to `ends[n]`."""
 
     ends: "array[int]"
-    slots: memoryview
-    weights: memoryview
-    fields: memoryview
+    slots: "array[int]"
+    weights: "array[float]"
+    fields: "array[int]"
 
     def column(self, number: int) -> Column:
         start, end = self.ends[number - 1] if number else 0, self.ends[number]
-        return Column(
-            array("q", self.slots[8 * start : 8 * end].tobytes()),
-            array("f", self.weights[4 * start : 4 * end].tobytes()),
-            array("B", self.fields[start:end].tobytes()),
-        )
+        return Column(self.slots[start:end], self.weights[start:end], self.fields[start:end])
 
 
 class Candidate(NamedTuple):

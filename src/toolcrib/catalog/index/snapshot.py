@@ -84,9 +84,8 @@ def unpack(data: bytes) -> Contents:
     head = json.loads(bytes(parts[0]))
     if head["byteorder"] != sys.byteorder:
         raise SnapshotError("the snapshot was written on a machine of another byte order: build the index anew")
-    ends = array("i")
-    ends.frombytes(parts[1])
-    packed = Packed(ends, parts[2], parts[3], parts[4])
+    ends, slots, weights, fields = (part.tobytes() for part in parts[1:])
+    packed = Packed(array("i", ends), array("q", slots), array("f", weights), array("B", fields))
     names, kinds, name_terms, keys = head["rows"]
     full, alias, last = head["names"]
     in_order = all(one < other for one, other in pairwise(names))
