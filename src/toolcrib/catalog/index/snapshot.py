@@ -6,7 +6,7 @@ import zlib
 from array import array
 from dataclasses import dataclass
 from heapq import nsmallest
-from itertools import pairwise
+from operator import lt
 
 from toolcrib.catalog.index.names import Names
 from toolcrib.catalog.index.postings import Packed, Postings
@@ -84,9 +84,10 @@ def unpack(data: bytes) -> Contents:
     head = json.loads(bytes(parts[0]))
     if head["byteorder"] != sys.byteorder:
         raise SnapshotError("the snapshot was written on a machine of another byte order: build the index anew")
-    ends, slots, weights, fields = (part.tobytes() for part in parts[1:])
-    packed = Packed(array("i", ends), array("q", slots), array("f", weights), array("B", fields))
+    packed = Packed(array("i"), array("q"), array("f"), array("B"))
+    for column, part in zip(packed, parts[1:], strict=True):
+        column.frombytes(part)
     names, kinds, name_terms, keys = head["rows"]
     full, alias, last = head["names"]
-    in_order = all(one < other for one, other in pairwise(names))
+    in_order = all(map(lt, names, names[1:]))
     return Contents(names, kinds, name_terms, keys, Postings(head["terms"], packed), Names(full, alias, last), in_order)
