@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolcrib.policy.modes import Mode, under_mode
@@ -86,6 +86,7 @@ CALLS = st.builds(
     st.sampled_from([frozenset(), frozenset({"read_sensitive"})]),
     st.builds(Situation, role=st.sampled_from(["main", "worker"]), mode=st.sampled_from(["default", "plan"])),
 )
+ADDING = Call(ToolSpec(name="notes.add", description="d", input_schema={}), {}, (), frozenset(), Situation())
 STACKS = st.lists(rules(), max_size=6).map(tuple)
 MANY = settings(max_examples=400, deadline=None)
 
@@ -99,6 +100,7 @@ def test_no_decision_is_looser_than_any_rule_that_applies(stack: tuple[Rule, ...
 
 @MANY
 @given(STACKS, rules(Layer.PROJECT), CALLS)
+@example((), Rule(Verdict.ALLOW, "notes.add", layer=Layer.PROJECT), ADDING)
 def test_a_project_never_loosens_anything(stack: tuple[Rule, ...], more: Rule, call: Call) -> None:
     assert call.decide((*stack, more)).verdict >= call.decide(stack).verdict
 

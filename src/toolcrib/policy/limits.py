@@ -78,9 +78,10 @@ class Bucket:
         self.tokens += 1
 
     def wanted(self, now: float) -> int:
-        """How many tokens to draw: one for a caller now and then, twice as many each time for one in a hurry."""
-        spent_in_time = self._size and not self.tokens and now < self.expires_at
-        self._size = min(self._size * 2, max(self.rate.max_calls // LARGEST_SHARE, 1)) if spent_in_time else 1
+        """How many tokens to draw: twice as many while blocks are spent in time, else what was spent of the last."""
+        spent = max(self._size - self.tokens, 1)
+        self._size = spent * 2 if self._size and not self.tokens and now < self.expires_at else spent
+        self._size = min(self._size, max(self.rate.max_calls // LARGEST_SHARE, 1))
         return self._size
 
     def put(self, block: Block, now: float) -> None:
