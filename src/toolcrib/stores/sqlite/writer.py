@@ -24,6 +24,8 @@ _MOST_WEIGHT = 32 << 20  # beyond this, whoever commits waits for the copy
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02
 _HELD_AT_MOST = 0.1  # seconds without a commit
+_LONGEST_ON_A_LOOP = 0.001  # seconds that a commit may take which a loop waits for
+_UNKNOWN = 1.0
 
 
 class Writer:
@@ -40,7 +42,8 @@ class Writer:
     ) -> None:
         self._path = path
         self._ledger = ledger
-        self._inline = durability is Durability.NORMAL
+        self._syncs = durability is Durability.FULL
+        self._takes = _UNKNOWN if self._syncs else 0.0  # seconds of a commit; without a sync they need not be looked at
         self._patience = patience
         self._checkpoint = checkpoint
         self._announce = announce
@@ -82,7 +85,7 @@ class Writer:
 
     def flush(self, here: asyncio.AbstractEventLoop) -> None:
         """See that what waits is committed; called on the loop `here`."""
-        if self._inline and self._waiting and self._ledger.weight < _MOST_WEIGHT:
+        if self._waiting and self._takes < _LONGEST_ON_A_LOOP and self._ledger.weight < _MOST_WEIGHT:
             self._commit_on(here)
         if self._waiting:
             self.ring()
@@ -194,10 +197,14 @@ class Writer:
         if self._refusing is not None:
             _fail(batch, self._refusing)
             return None
+        began = time.perf_counter() if self._syncs else 0.0
         try:
             self._ledger.commit(batch)
         except Exception as error:  # whatever it is: no caller may wait for ever because of it
             return error
+        if self._syncs:
+            spent = time.perf_counter() - began
+            self._takes = spent if self._takes == _UNKNOWN else 0.75 * self._takes + 0.25 * spent
         self._announce(self._ledger.last_seq)
         return None
 
