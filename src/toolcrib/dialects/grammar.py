@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from toolcrib.dialects.formats import FORMATS, GROUPS, NAMES
-from toolcrib.dialects.formats.spec import ANY, LETTER, THINK, Format, Invoked, JsonBlock, Layout, Nested, Tagged
+from toolcrib.dialects.formats.spec import ANY, LETTER, Format, Invoked, JsonBlock, Nested, Tagged
 from toolcrib.dialects.source import Markers
 
 NAMED_TAGS_LIMIT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """One way to go on after an opening. `close` is set when the opening only wraps calls."""
 
     format: Format
@@ -30,8 +29,7 @@ class Alternative:
         return LETTER in self.starts and (char.isalpha() or char == "_")
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(NamedTuple):
     """Everything that can happen in prose."""
 
     markers: Markers
@@ -133,8 +131,11 @@ def _offer(options: list[Alternative], option: Alternative) -> None:
 
 def _reading(option: Alternative) -> tuple[object, ...]:
     spec = option.format
-    same = replace(spec, name="", names=(), layout=Layout(""), drops=(), frames=(), reasoning=THINK, wraps=())
-    return same, option.starts, option.close
+    same = [value for key, value in spec.values().items() if key not in _ASIDE]
+    return type(spec), same, option.starts, option.close
+
+
+_ASIDE = frozenset({"name", "names", "layout", "drops", "frames", "reasoning", "wraps"})
 
 
 def _cousins(formats: tuple[Format, ...], openings: dict[str, list[Alternative]]) -> list[Format]:

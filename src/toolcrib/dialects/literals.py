@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
-from string import hexdigits
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.dialects.source import Markers, Source, pending_literal, read_to
@@ -112,6 +111,7 @@ def _plain_pair(quotes: tuple[str, ...]) -> tuple[_Match, _Match]:
 
 
 _Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
+_HEX_DIGITS = "0123456789abcdefABCDEF"
 _SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)")
 _WORD = re.compile(r"[^\W\d][\w.\-]*")
@@ -302,7 +302,7 @@ def _unescaped(text: str) -> str:
 def _coded(piece: str) -> str:
     size = _CODES.get(piece[0], 0)
     code = piece[1 : 1 + size]
-    if not size or len(code) < size or not all(char in hexdigits for char in code) or int(code, 16) > 0x10FFFF:
+    if not size or len(code) < size or not all(char in _HEX_DIGITS for char in code) or int(code, 16) > 0x10FFFF:
         return "\\" + piece
     return chr(int(code, 16)) + piece[1 + size :]
 

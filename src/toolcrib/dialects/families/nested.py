@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from toolcrib.dialects.coerce import fit, items, member, types_of
 from toolcrib.dialects.formats.spec import Nested
@@ -130,8 +131,7 @@ def _last(reader: Reader, start: int) -> str:
     return source.text()[start:-1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tree:
+class _Tree(NamedTuple):
     """Elements with the text they stand in and the schema that types them."""
 
     text: str

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 THINK = ("<think>", "</think>")
 ANY = ""
 LETTER = "a"
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How calls are written: `each` per call, `pair` per argument. `$name`, `$arguments`, `$index` … are filled in."""
 
     each: str
@@ -22,7 +22,7 @@ class Layout:
     pairs_between: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Format:
     """What every family needs: the strings that open a call and what else is markup in this dialect.
 
@@ -46,8 +46,18 @@ class Format:
     ahead: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
 
+    # Written once here: what a dataclass generates for each family anew was a tenth of the time of the import.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Format) and type(self) is type(other) and self.values() == other.values()
+
     def __hash__(self) -> int:  # tables are kept by format, and hashing every field for each look-up costs
         return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def values(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 class Shape(Enum):
@@ -57,7 +67,7 @@ class Shape(Enum):
     KEYED = "keyed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class JsonBlock(Format):
     """JSON objects, alone or in a list, after a marker, between tags, in a fence or bare.
 
@@ -69,10 +79,8 @@ class JsonBlock(Format):
     shape: Shape = Shape.NAMED
     keys: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
-    __hash__ = Format.__hash__
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Header(Format):
     """A header with the tool's name, then the arguments as one JSON object.
 
@@ -82,8 +90,6 @@ class Header(Format):
     head: str
     ends: tuple[str, ...] = ("{",)
     prose_name: str = ""
-
-    __hash__ = Format.__hash__
 
 
 class Text(Enum):
@@ -101,7 +107,7 @@ _KEY = (
 _ATTRIBUTE = r"\s*[\"']?(?P<name>[^\"'>]+?)[\"']?(?:\s[^>]*)?/?"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Tagged(Format):
     """A tag with the tool's name, then one tag per argument whose text is the value.
 
@@ -116,10 +122,8 @@ class Tagged(Format):
     value_close: str
     text: Text = Text.VERBATIM
 
-    __hash__ = Format.__hash__
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Nested(Format):
     """Elements inside elements, every tag behind the same prefix: objects and arrays are trees of tags."""
 
@@ -127,10 +131,8 @@ class Nested(Format):
     element: str
     item: str = "item"
 
-    __hash__ = Format.__hash__
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Invoked(Format):
     """`name(key=value, …)` or `call:name{key:value, …}` with literals for values."""
 
@@ -140,15 +142,11 @@ class Invoked(Format):
     quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
     text_values: bool = False
 
-    __hash__ = Format.__hash__
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Channels(Format):
     """Messages on named channels: a header says the channel and whom the message is for."""
 
     reasoning_channels: tuple[str, ...] = ("analysis",)
     message: str = "<|message|>"
-    ends: tuple[str, ...] = field(default=("<|end|>", "<|return|>", "<|call|>"))
-
-    __hash__ = Format.__hash__
+    ends: tuple[str, ...] = ("<|end|>", "<|return|>", "<|call|>")
