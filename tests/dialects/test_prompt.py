@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ from samples import MINIMAL, PARALLEL, TOOLS, TYPED
 from toolcrib.dialects import parse
 from toolcrib.dialects.formats import FORMATS, GROUPS
 from toolcrib.dialects.models import MODELS, dialect_for
-from toolcrib.dialects.prompt import declare, defang, render_results
+from toolcrib.dialects.prompt import defang, render_results
 from toolcrib.dialects.render import render_calls
 from toolcrib.values.name import NameTable
 from toolcrib.values.result import Text, ToolResult
@@ -27,19 +25,6 @@ NAMES = NameTable.build(spec.name for spec in SPECS)
 
 def result(text: str) -> ToolResult:
     return ToolResult("c1", "tide_at", (Text(text),))
-
-
-@pytest.mark.parametrize("dialect", [*FORMATS, *GROUPS])
-def test_a_declaration_shows_every_tool_and_a_call_the_parser_understands(dialect: str) -> None:
-    text = declare(SPECS, dialect)
-    assert all(spec.name in text and json.dumps(spec.input_schema) in text for spec in SPECS)
-    tool = {"name": "tool_name", "parameters": {}}
-    example = text.partition("parameters:\n\n")[2].partition("\n\nReasoning")[0]
-    assert [call.name for call in parse(example, [tool], dialect).calls] == ["tool_name"]
-
-
-def test_no_tools_need_no_declaration() -> None:
-    assert declare([], "hermes") == ""
 
 
 @pytest.mark.parametrize("dialect", FORMATS)

@@ -135,7 +135,7 @@ def _reading(option: Alternative) -> tuple[object, ...]:
     return type(spec), same, option.starts, option.close
 
 
-_ASIDE = frozenset({"name", "names", "layout", "drops", "frames", "reasoning", "wraps"})
+_ASIDE = frozenset({"name", "names", "layout", "declaration", "drops", "frames", "reasoning", "wraps"})
 
 
 def _cousins(formats: tuple[Format, ...], openings: dict[str, list[Alternative]]) -> list[Format]:

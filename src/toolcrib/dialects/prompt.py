@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from toolcrib.dialects.formats.spec import ANY, LETTER, Format, Tagged
+from toolcrib.dialects.formats.spec import ANY, LETTER, Declaration, Format
 from toolcrib.dialects.grammar import Alternative, chosen, grammar
+from toolcrib.dialects.listing import list_tool
 from toolcrib.dialects.native.shared import called_name, result_text
 from toolcrib.dialects.parsed import ParsedCall
 from toolcrib.dialects.render import render_calls
@@ -19,7 +19,7 @@ from toolcrib.values.spec import ToolSpec
 
 _BREAK = "\u200b"
 _CONTROL = r"<[|｜][^<>|｜\n]{1,64}[|｜]>|<[|][a-z_]{1,32}>|<[a-z_]{1,32}[|]>|\[/?[A-Z_]{3,24}\]"
-_EXAMPLE = ParsedCall("tool_name", {"first_parameter": "value 1", "second_parameter": "value 2"})
+_EXAMPLE = ParsedCall("function_name", {"first_parameter": "value 1", "second_parameter": "value 2"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +57,27 @@ FORMS: dict[str, Form] = {
 }
 
 
-def declare(specs: Iterable[ToolSpec], dialect: str, names: NameTable | None = None) -> str:
-    """The section of a system prompt that lists the tools and shows how to call one in this dialect."""
+def declare(specs: Iterable[ToolSpec], dialect: str | Format, names: NameTable | None = None) -> str:
+    """The section of a system prompt that lists the tools and says how to call one, as this dialect's models expect.
+
+    Markup in descriptions and schemas is broken up: no tool can end its own declaration or show a call.
+    """
     spec = chosen(dialect)[0]
-    write = _element if isinstance(spec, Tagged) else _json_line
-    listing = "\n".join(write(tool, names.outward[tool.name] if names else tool.name) for tool in specs)
-    if not listing:
-        return ""
-    return (
-        "# Tools\n\nYou may call one or more of these functions to help with the request.\n\n"
-        f"<tools>\n{listing}\n</tools>\n\n"
-        "To call a function, answer with exactly this form, with the function's name and its parameters:\n\n"
-        f"{render_calls([_EXAMPLE], spec)}\n\n"
-        "Reasoning may stand before a call, nothing after it. Give every required parameter, and only listed ones. "
-        "If no function is needed, answer in plain text without this form."
-    )
+    declaration = spec.declaration
+    sent = {names.outward[tool.name] if names else tool.name: tool for tool in specs}
+    frame, known = _frame(declaration), frozenset(sent)
+
+    def clean(text: str) -> str:
+        return frame.sub(_broken, defang(text, spec, known))
+
+    words = {
+        "tools": declaration.between.join(list_tool(tool, name, declaration, clean) for name, tool in sent.items()),
+        "call": render_calls([_EXAMPLE], spec) if "$call" in declaration.text else "",
+    }
+    return re.sub(r"\$(tools|call)", lambda match: words[match[1]], declaration.text) if sent else ""
 
 
-def render_results(results: Sequence[ToolResult], dialect: str, names: NameTable | None = None) -> str:
+def render_results(results: Sequence[ToolResult], dialect: str | Format, names: NameTable | None = None) -> str:
     """Results as text, in the order given. Markup inside them is broken up, so that no result can forge a call."""
     spec = chosen(dialect)[0]
     form = FORMS.get(spec.name, Form())
@@ -93,17 +96,21 @@ def render_results(results: Sequence[ToolResult], dialect: str, names: NameTable
 
 def defang(text: str, dialect: str | Format | None, tool_names: frozenset[str] = frozenset()) -> str:
     """Text with a zero-width space inside everything that would be markup; to a reader it looks the same."""
-    name = dialect if isinstance(dialect, str) or dialect is None else dialect.name
-    return _markup(name, tool_names).sub(lambda match: match[0][0] + _BREAK + match[0][1:], text)
+    return _markup(dialect, tool_names).sub(_broken, text)
+
+
+def _broken(match: re.Match[str]) -> str:
+    return match[0][0] + _BREAK + match[0][1:]
 
 
 @lru_cache(maxsize=64)
-def _markup(dialect: str | None, tool_names: frozenset[str]) -> re.Pattern[str]:
+def _markup(dialect: str | Format | None, tool_names: frozenset[str]) -> re.Pattern[str]:
     rules = grammar(dialect, tool_names)
     tokens = {*rules.reasoning, *rules.reasoning.values(), *rules.drops, *rules.frames}
     tokens.update(close for options in rules.openings.values() for option in options for close in _closes(option))
     tokens.update(f"</{name}>" for name in tool_names)
-    forms = [FORMS.get(dialect, Form())] if dialect else [*FORMS.values(), Form()]
+    name = dialect.name if isinstance(dialect, Format) else dialect
+    forms = [FORMS.get(name, Form())] if name else [*FORMS.values(), Form()]
     tokens.update(token for form in forms for token in _tokens(form))
     patterns = {re.escape(token) for token in tokens}
     patterns.update(_opening(opening, options) for opening, options in rules.openings.items())
@@ -135,15 +142,12 @@ def _tokens(form: Form) -> set[str]:
     return set(re.findall(r"<[^<>]+>|\[/?[A-Z_]+\]", "\n".join((form.before, form.each, form.after))))
 
 
-def _json_line(spec: ToolSpec, name: str) -> str:
-    function = {"name": name, "description": spec.description, "parameters": spec.input_schema}
-    return json.dumps({"type": "function", "function": function}, ensure_ascii=False)
-
-
-def _element(spec: ToolSpec, name: str) -> str:
-    """A tool as an element, for models that write their calls as elements."""
-    parameters = json.dumps(spec.input_schema, ensure_ascii=False)
-    return (
-        f"<function>\n<name>{name}</name>\n<description>{spec.description}</description>\n"
-        f"<parameters>{parameters}</parameters>\n</function>"
+@lru_cache(maxsize=64)
+def _frame(declaration: Declaration) -> re.Pattern[str]:
+    """What ends a tool's place in the list: the tags of the declaration and of the elements in it."""
+    tokens: list[tuple[str, str]] = re.findall(
+        r"</?([a-zA-Z_:]+)>|(\[/?[A-Z_]+\])", f"{declaration.text}{declaration.each}"
     )
+    tags = sorted({"parameter", *(name for name, _ in tokens if name)})
+    literals = (re.escape(token) for _, token in tokens if token)
+    return re.compile("|".join((rf"</?(?:{'|'.join(tags)})\s*>", *literals)))

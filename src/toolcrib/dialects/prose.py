@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 from functools import lru_cache
-from typing import cast
 
-from toolcrib.dialects.families import channels, header, invoked, json_block, nested, tagged
-from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, JsonBlock, Nested, Tagged
+from toolcrib.dialects.families import family
+from toolcrib.dialects.formats.spec import Format, Header
 from toolcrib.dialects.grammar import Alternative
 from toolcrib.dialects.parsed import Kind
 from toolcrib.dialects.reader import Block, Code, Reader
@@ -20,14 +19,6 @@ _TICKS = 8
 _CODE = ("`", "```", "~~~")
 _QUOTATION_LIMIT = 1000
 _NAME_END = re.compile(r"[\n(]")
-_FAMILIES: dict[type[Format], Callable[[Reader, Format], Block]] = {
-    JsonBlock: cast("Callable[[Reader, Format], Block]", json_block.read),
-    Header: cast("Callable[[Reader, Format], Block]", header.read),
-    Tagged: cast("Callable[[Reader, Format], Block]", tagged.read),
-    Nested: cast("Callable[[Reader, Format], Block]", nested.read),
-    Invoked: cast("Callable[[Reader, Format], Block]", invoked.read),
-    Channels: cast("Callable[[Reader, Format], Block]", channels.read),
-}
 
 
 def read(reader: Reader, *, in_reasoning: bool) -> Reading:
@@ -254,7 +245,7 @@ def _read_block(reader: Reader, option: Alternative) -> Block:
     if option.format.bare:
         source.rewind()
         source.mark()
-    if (yield from _FAMILIES[type(option.format)](reader, option.format)):
+    if (yield from family(type(option.format)).read(reader, option.format)):
         if len(ledger.calls) == calls:
             ledger.own(Kind.MARKUP, source.position)
         elif ledger.owned > reader.opened:

@@ -8,21 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from toolcrib.dialects.families import channels, header, invoked, json_block, nested, tagged
-from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, JsonBlock, Nested, Tagged
+from toolcrib.dialects.families import family
+from toolcrib.dialects.formats.spec import Channels, Format, JsonBlock, Nested
 from toolcrib.dialects.reader import Reader
 
 EnterWhole = Callable[[Reader, Format], bool]
-_FAMILIES: dict[type[Format], EnterWhole] = {
-    JsonBlock: cast("EnterWhole", json_block.enter_whole),
-    Header: cast("EnterWhole", header.enter_whole),
-    Tagged: cast("EnterWhole", tagged.enter_whole),
-    Nested: cast("EnterWhole", nested.enter_whole),
-    Invoked: cast("EnterWhole", invoked.enter_whole),
-    Channels: cast("EnterWhole", channels.enter_whole),
-}
 _ALLOWANCE, _AGAIN = 200_000, 4
 
 
@@ -59,7 +51,7 @@ class _Row(NamedTuple):
 def _row(spec: Format) -> _Row | None:
     """Made from the layout: what stands between the end of a call and the body of the next. None in lists."""
     if "<>" in spec.opens:  # the tag is the name of a tool
-        return _Row(re.compile(r"\s*(?P<call>)(?=<)").match, _FAMILIES[type(spec)])
+        return _Row(re.compile(r"\s*(?P<call>)(?=<)").match, family(type(spec)).enter_whole)
     layout, end = spec.layout, _end(spec)
     written = (layout.each[end:] + layout.between + layout.each[:end]).lstrip()
     openings = [opening for opening in spec.opens if opening and opening in written]
@@ -70,7 +62,7 @@ def _row(spec: Format) -> _Row | None:
     lead = re.escape(written[start:body])
     if isinstance(spec, JsonBlock):
         lead += _loose(written[body : written.find("{", body)])
-    return _Row(re.compile(rf"\s*{_loose(written[:start])}(?P<call>{lead})").match, _FAMILIES[type(spec)])
+    return _Row(re.compile(rf"\s*{_loose(written[:start])}(?P<call>{lead})").match, family(type(spec)).enter_whole)
 
 
 def _end(spec: Format) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcrib.dialects.formats import declarations
 from toolcrib.dialects.formats.spec import LETTER, Channels, Header, Layout
 
 _NAME = r"(?P<name>[^\s<>{}\[\]`\"'｜|]+?)"
@@ -9,6 +10,7 @@ _FENCE = r"(?:\s*```(?:json)?)?\s*"
 
 DEEPSEEK_V3 = Header(
     name="deepseek_v3",
+    declaration=declarations.DEEPSEEK_V3,
     opens=("<｜tool▁call▁begin｜>",),
     closes=("<｜tool▁call▁end｜>",),
     wraps=(("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),),
@@ -24,6 +26,7 @@ DEEPSEEK_V3 = Header(
 )
 DEEPSEEK_V31 = Header(
     name="deepseek_v31",
+    declaration=declarations.DEEPSEEK_V31,
     opens=("<｜tool▁call▁begin｜>",),
     closes=("<｜tool▁call▁end｜>",),
     wraps=(("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),),
@@ -38,6 +41,7 @@ DEEPSEEK_V31 = Header(
 )
 KIMI_K2 = Header(
     name="kimi_k2",
+    declaration=declarations.KIMI_K2,
     opens=("<|tool_call_begin|>",),
     closes=("<|tool_call_end|>",),
     wraps=(("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),),
@@ -51,6 +55,7 @@ KIMI_K2 = Header(
 )
 MISTRAL = Header(
     name="mistral",
+    declaration=declarations.MISTRAL,
     opens=("[TOOL_CALLS]",),
     starts=LETTER,
     reasoning=("[THINK]", "[/THINK]"),
@@ -60,6 +65,7 @@ MISTRAL = Header(
 )
 MISTRAL_BARE = Header(
     name="mistral_bare",
+    declaration=declarations.MISTRAL,
     opens=("[TOOL_CALLS]",),
     starts=LETTER,
     reasoning=("[THINK]", "[/THINK]"),
@@ -91,6 +97,7 @@ PLAMO3 = Header(
 )
 GPT_OSS = Channels(
     name="gpt_oss",
+    declaration=declarations.HARMONY,
     opens=("<|channel|>", "<|start|>"),
     reasoning=("<|channel|>analysis<|message|>", "<|end|>"),
     drops=("<|end|>", "<|return|>", "<|call|>", "<|message|>"),

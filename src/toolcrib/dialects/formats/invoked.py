@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from toolcrib.dialects.formats import declarations
 from toolcrib.dialects.formats.spec import LETTER, Invoked, Layout
 
 PYTHONIC = Invoked(
     name="pythonic",
+    declaration=declarations.PYTHONIC,
     opens=("[", ""),
     starts=LETTER,
     bare=True,
@@ -18,6 +20,7 @@ PYTHONIC = Invoked(
 )
 LLAMA4_PYTHONIC = Invoked(
     name="llama4_pythonic",
+    declaration=declarations.LLAMA4,
     opens=("<|python_start|>",),
     closes=("<|python_end|>",),
     drops=("<|eot|>", "<|eom|>"),

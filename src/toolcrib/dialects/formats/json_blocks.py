@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcrib.dialects.formats import declarations
 from toolcrib.dialects.formats.spec import JsonBlock, Layout, Shape
 
 _NAMED = '{"name": "$name", "arguments": $arguments}'
@@ -15,6 +16,7 @@ _END_TURN = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "</s>")
 
 HERMES = JsonBlock(
     name="hermes",
+    declaration=declarations.HERMES,
     opens=("<tool_call>",),
     closes=("</tool_call>",),
     drops=("<|im_end|>",),
@@ -23,6 +25,7 @@ HERMES = JsonBlock(
 )
 QWEN25 = JsonBlock(
     name="qwen25",
+    declaration=declarations.HERMES,
     opens=("<tool_call>",),
     closes=("</tool_call>",),
     drops=("<|im_end|>",),
@@ -121,6 +124,7 @@ PHI4_MINI = JsonBlock(
 )
 MISTRAL_PRE_V11 = JsonBlock(
     name="mistral_pre_v11",
+    declaration=declarations.MISTRAL_PRE_V11,
     opens=("[TOOL_CALLS]",),
     drops=("</s>",),
     reasoning=("[THINK]", "[/THINK]"),
@@ -179,6 +183,7 @@ FENCED_JSON = JsonBlock(
 )
 LLAMA3_JSON = JsonBlock(
     name="llama3_json",
+    declaration=declarations.LLAMA_JSON,
     opens=("{", "[", "<|python_tag|>"),
     starts="\"'{[",
     drops=_END_TURN,

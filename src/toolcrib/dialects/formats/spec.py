@@ -22,6 +22,27 @@ class Layout(NamedTuple):
     pairs_between: str = ""
 
 
+class Declaration(NamedTuple):
+    """How tools are listed in a system prompt: `$tools` in `text` is one `each` per tool, `$call` an example.
+
+    In `each` stand `$name`, `$description`, `$paragraph` (the description, further lines indented), `$parameters` (the
+    schema), `$function` (all three as JSON), `$tool` and `$indented` (as OpenAI lists it), `$elements` or `$typed`.
+    """
+
+    text: str
+    each: str = "$tool"
+    between: str = "\n"
+
+
+GENERIC = Declaration(
+    "# Tools\n\nYou may call one or more of these functions to help with the request.\n\n"
+    "<tools>\n$tools\n</tools>\n\n"
+    "To call a function, answer with exactly this form, with the function's name and its parameters:\n\n$call\n\n"
+    "Reasoning may stand before a call, nothing after it. Give every required parameter, and only listed ones. "
+    "If no function is needed, answer in plain text without this form."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Format:
     """What every family needs: the strings that open a call and what else is markup in this dialect.
@@ -31,6 +52,7 @@ class Format:
     `frames` pairs of them with text between that is markup too.
     `bare` formats have no marker: the opening is the first character of the call itself. `ahead` gives for such an
     opening the pattern of what must follow it; it must also match where the text is cut short.
+    `declaration` is how the tools are listed for models of this dialect.
     """
 
     name: str
@@ -45,6 +67,7 @@ class Format:
     bare: bool = False
     ahead: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
+    declaration: Declaration = GENERIC
 
     # Written once here: what a dataclass generates for each family anew was a tenth of the time of the import.
     def __eq__(self, other: object) -> bool:

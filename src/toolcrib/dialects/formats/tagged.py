@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcrib.dialects.formats import declarations
 from toolcrib.dialects.formats.spec import LETTER, Layout, Nested, Tagged, Text
 
 _GLM_HEAD = r"\s*(?P<name>[^\W\d][^\s<>]*)\s*"
@@ -11,6 +12,7 @@ _GLM_PAIR_FLAT = "<arg_key>$key</arg_key><arg_value>$value</arg_value>"
 
 QWEN3_CODER = Tagged(
     name="qwen3_coder",
+    declaration=declarations.QWEN3_CODER,
     opens=("<function=", "<function name="),
     closes=("</function>",),
     wraps=(("<tool_call>", "</tool_call>"),),
@@ -72,8 +74,12 @@ def _invoke(name: str, mark: str, section: str, *names: str, flagged: bool = Tru
     flag = ' string="$is_string"' if flagged else ""
     opening = section if section.startswith("<") else f"<{mark}{section}>"
     closing = f"</{opening[1:]}"
+    declaration = declarations.invoke(
+        mark, *((opening, closing) if section else ("", "")), ' string="true|false"' * flagged
+    )
     return Tagged(
         name=name,
+        declaration=declarations.MINIMAX_M2 if name == "minimax_m2" else declaration,
         opens=(f"<{mark}invoke name=",),
         closes=(f"</{mark}invoke>",),
         wraps=((opening, closing),) if section else (),
@@ -150,8 +156,10 @@ MUSE_GLIMMER = Tagged(
 
 def _glm(name: str, layout: Layout, *names: str, mark: str = "", section: str = "", tag: str = "tool_call") -> Tagged:
     """Name first, then `arg_key` and `arg_value` pairs; `mark` stands before each tag's name."""
+    before, _, after = layout.each.partition("$pairs")
     return Tagged(
         name=name,
+        declaration=declarations.glm(before, layout.pair, after),
         opens=(f"<{mark}{tag}>",),
         closes=(f"</{mark}{tag}>",),
         starts=LETTER,
