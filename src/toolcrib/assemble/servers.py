@@ -100,7 +100,7 @@ class Log:
 
 def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
     """The servers of the home and of a trusted project, none of them started yet; None when there are none."""
-    if not has_files(settings):
+    if not settings.names_servers:
         return None
     from toolcrib.assemble.server_files import PROJECT_FILE, find_servers
 
@@ -123,16 +123,9 @@ def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
     return source
 
 
-def has_files(settings: Config) -> bool:
-    """Whether any file names servers; most cribs have none, and need not load what reads them."""
-    return (settings.home.root / "mcp.json").is_file() or (
-        settings.project is not None and (settings.project / ".mcp.json").is_file()
-    )
-
-
 def server_secrets(settings: Config) -> list[str]:
     """The values that servers are given by reference."""
-    if not has_files(settings):
+    if not settings.names_servers:
         return []
     from toolcrib.assemble.server_files import find_servers, secret_values
 

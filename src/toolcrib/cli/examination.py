@@ -159,9 +159,7 @@ def _hooks(config: Config) -> Iterator[Finding]:
 
 def _servers(config: Config) -> Iterator[Finding]:
     """Each MCP server: whether it could be started or reached as it is written down. None is."""
-    from toolcrib.assemble.servers import has_files
-
-    if has_files(config):
+    if config.names_servers:
         from toolcrib.cli.server_examination import examine_servers  # most homes name none
 
         yield from examine_servers(config)

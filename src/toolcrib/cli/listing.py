@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import toolcrib
 from toolcrib.assemble.declared import declared_files
-from toolcrib.assemble.servers import has_files
 from toolcrib.config.policies import read_policies
 from toolcrib.policy.rules import Policy
 from toolcrib.policy.verdict import Decision
@@ -38,7 +37,7 @@ def shipped(config: Config) -> list[Entry] | None:
     """The tools of the toolsets that the configuration names; None when the file of facts is not enough to tell."""
     if config.tools_config or config.tools.packages or config.apis or declared_files(config.home.tools):
         return None
-    if has_files(config):
+    if config.names_servers:
         return None
     facts: dict[str, list[dict[str, Any]]] = json.loads(FACTS.read_text())
     if not facts.keys() >= set(config.toolsets):

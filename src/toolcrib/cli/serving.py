@@ -6,7 +6,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from toolcrib.assemble.servers import Shelf, has_files
+from toolcrib.assemble.servers import Shelf
 from toolcrib.catalog.registry import Registry
 from toolcrib.cli.ending import hint
 from toolcrib.values.refusal import ConfigError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def served_tools(config: Config, name: str | None = None) -> list[Tool]:
     """What the servers list now, or the one server that has a tool of this name; one that is down is said to be."""
-    if not has_files(config) or not (name is None or name.startswith("mcp.")):
+    if not config.names_servers or not (name is None or name.startswith("mcp.")):
         return []
     from toolcrib.assemble.server_files import find_servers  # only where there is a file to read
 

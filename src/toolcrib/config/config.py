@@ -108,6 +108,12 @@ class Config:
         example='[apis.shop]\ndocument = "shop.json"\nheaders = { Authorization = "Bearer ${SHOP_TOKEN}" }',
     )
 
+    @property
+    def names_servers(self) -> bool:
+        """Whether any file names MCP servers; most homes have none, and need not load what reads them."""
+        project = self.project
+        return self.home.mcp.is_file() or (project is not None and (project / ".mcp.json").is_file())
+
     def describe(self) -> list[Row]:
         """Every key with its value, where that comes from, and its default."""
         return [
