@@ -98,6 +98,18 @@ async def test_a_child_in_a_looser_mode_is_refused() -> None:
             assert child.mode is Mode.PLAN
 
 
+@pytest.mark.parametrize(
+    ("agent", "role"),
+    [("default_worker_agent", "sub"), ("default_worker_agent", "orchestrator"), ("sub", "orchestrator")],
+)
+async def test_a_child_in_a_wider_role_than_its_own_is_refused(agent: str, role: str) -> None:
+    async with make_run(*TOOLS) as parent:
+        with pytest.raises(Refusal, match="would have more"):
+            await parent.child(agent, role=role).__aenter__()
+        async with parent.child("sub", role="worker") as child:
+            assert child.origin.role is Role.WORKER
+
+
 async def test_children_start_no_children_and_there_are_only_so_many() -> None:
     async with make_run(*TOOLS, config={"limits": {"max_children_per_run": 2, "max_depth": 2}}) as main:
         async with main.child("sub") as first, main.child("sub"):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from toolcrib.assemble.agents import PROJECT_AGENTS, project_content
 from toolcrib.policy.commands import command_target
 from toolcrib.sources.module import ModuleProblem, Sandbox
+from toolcrib.toolsets.shell.programs import find_command
 from toolcrib.toolsets.shell.running import job_of
-from toolcrib.toolsets.shell.targets import find_command
 
 if TYPE_CHECKING:
     from toolcrib.assemble.agents import Agents

@@ -10,7 +10,7 @@ from toolcrib.engine.topology import take_edge
 from toolcrib.engine.wish import Wish
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.modes import Mode, is_within, mode_of
-from toolcrib.policy.roles import CHILDREN, role_of
+from toolcrib.policy.roles import CHILDREN, is_wider, role_of
 from toolcrib.values.event import EventType
 from toolcrib.values.identity import Role
 from toolcrib.values.refusal import Reason, Refusal
@@ -85,6 +85,8 @@ def child_wish(parent: Run, sent: Sent) -> Wish:
     agent = parent.runtime.agents(sent.agent)
     role = agent.role or Role.SUB if sent.role is None else role_of(sent.role)
     _check_kin(parent, sent.agent, role)
+    if agent.role is not None and is_wider(role, agent.role):
+        raise _refused(f"{sent.agent} is a {agent.role}, and as a {role} it would have more than that gives")
     mode = _child_mode(parent.mode, agent, None if sent.mode is None else mode_of(sent.mode))
     dispatcher = frozenset(parent.tools) if role is Role.WORKER else None
     surface = parent.origin.surface

@@ -13,13 +13,20 @@ QUIET = {
     "DEBIAN_FRONTEND": "noninteractive",
 }
 """Nobody sits at the other end: programs must neither page nor ask."""
+NO_PLANTED_REPOSITORY = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+}
+"""A folder with the layout of a bare repository is made of ordinary files, and its configuration names programs to run:
+git must not take one for its repository only because a command runs there."""
 STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def command_environment(source: Mapping[str, str], allowed: Iterable[str]) -> dict[str, str]:
     """The allowed variables of a source, with a sound search path."""
     chosen = {name: source[name] for name in allowed if name in source}
-    return {**QUIET, **chosen, "PATH": sound_path(chosen.get("PATH", STANDARD_PATH))}
+    return {**QUIET, **NO_PLANTED_REPOSITORY, **chosen, "PATH": sound_path(chosen.get("PATH", STANDARD_PATH))}
 
 
 def sound_path(path: str) -> str:

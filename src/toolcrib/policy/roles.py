@@ -25,6 +25,14 @@ _LEADING = frozenset(
 )
 
 
+_REACH = {Role.MAIN: 3, Role.ORCHESTRATOR: 2, Role.SUB: 1, Role.FORK: 1, Role.WORKER: 0}
+
+
+def is_wider(role: Role, own: Role) -> bool:
+    """Whether agents in the first role may have tools that those in the second never have."""
+    return _REACH[role] > _REACH[own]
+
+
 def role_of(word: str) -> Role:
     """Read a role as arguments and definitions write it."""
     try:

@@ -47,6 +47,8 @@ class Whence(StrEnum):
     SYSTEM = "system"
     WORKSPACE = "workspace"
     NOWHERE = "nowhere"
+    SHELL = "shell"
+    """In no file that matters: the shell does it itself, and it changes nothing outside that shell."""
 
 
 @dataclass(frozen=True, slots=True)

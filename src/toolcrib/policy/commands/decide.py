@@ -9,7 +9,7 @@ from toolcrib.policy.commands.denied import is_denied
 from toolcrib.policy.commands.index import meant, naming, programs_in
 from toolcrib.policy.commands.rules import CommandRules
 from toolcrib.policy.commands.words import hidden_character
-from toolcrib.policy.layers import Layer
+from toolcrib.policy.layers import SHIPPED, Layer
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.target import Target
 
@@ -37,7 +37,9 @@ def _decide(rules: CommandRules, target: CommandTarget) -> Decision:
         return _asks(f"the command cannot be checked part by part: {target.trouble}")
     covered = [_covered(rules, command) for command in target.commands]
     doubt = next((decision for decision in covered if decision.verdict is not Verdict.ALLOW), None)
-    return doubt or (covered[0] if covered else _asks("it names no command"))
+    if doubt is not None or not covered:
+        return doubt or _asks("it names no command")
+    return next((decision for decision in covered if decision.layer != SHIPPED), covered[0])
 
 
 def _covered(rules: CommandRules, command: Command) -> Decision:
@@ -54,6 +56,10 @@ def _covered(rules: CommandRules, command: Command) -> Decision:
         if objection is None:
             return rule.decision()
         objections.append(objection)
+    if command.whence is Whence.SHELL and rules.programs[Verdict.ALLOW]:
+        return Decision(
+            Verdict.ALLOW, "default", "shipped", f"{command.words[0]} is the shell's own and changes nothing"
+        )
     return _asks(objections[-1] if objections else f"no rule covers the command {command.text[:200]!r}")
 
 

@@ -9,6 +9,9 @@ from toolcrib.policy.commands.reading import read_command
 from toolcrib.policy.commands.words import Segment, read_line
 from toolcrib.values.target import Target, TargetKind
 
+_UNCHANGED = (Whence.SYSTEM, Whence.SHELL)
+"""Where a program lies that no tool can have written."""
+
 
 def command_target(text: str, commands: tuple[Command, ...], trouble: str = "") -> CommandTarget:
     """Declare a command line as one target, with the scope that an answer for the session would have."""
@@ -33,14 +36,14 @@ def example_target(text: str) -> CommandTarget:
 
 def scope_of(commands: tuple[Command, ...], trouble: str) -> str:
     """Program and folder, for some also the subcommand or the exact words; empty when nothing must be granted."""
-    scopes = [_scope(command) for command in commands]
+    scopes = [_scope(command) for command in commands if command.whence is not Whence.SHELL or command.executable]
     if trouble or not scopes or not all(scopes):
         return ""
     return " | ".join(dict.fromkeys(scopes))
 
 
 def _scope(command: Command) -> str:
-    if command.whence is not Whence.SYSTEM or command.executable is None or command.executable != command.usual:
+    if command.whence not in _UNCHANGED or command.executable is None or command.executable != command.usual:
         return ""
     if runs_others(command) or names_of(command) & NEVER:
         return ""

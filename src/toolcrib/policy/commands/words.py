@@ -36,10 +36,12 @@ _SPECIAL = {
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One simple command of a line. `globs` are the positions of words that the shell would expand by file names."""
+    """One simple command of a line. `globs` are the positions of words that the shell would expand by file names,
+    `before` is the operator that joins it to what follows."""
 
     words: tuple[str, ...]
     globs: frozenset[int] = frozenset()
+    before: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ class _Reader:
         self._end_word()
         if self.words:
             self._check_command(self.words[0])
-            self.segments.append(Segment(tuple(self.words), frozenset(self.globs)))
+            self.segments.append(Segment(tuple(self.words), frozenset(self.globs), separator))
         elif separator in ("|", "||", "&&", "&", ";"):
             self._note(f"there is no command before {separator}")
         self.words, self.globs = [], set()

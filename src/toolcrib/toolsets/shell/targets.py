@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from glob import has_magic
 
-from toolcrib.policy.commands import Command, CommandTarget, Whence, command_target, read_command, read_line
+from toolcrib.policy.commands import Command, CommandTarget, command_target, read_command, read_line
+from toolcrib.toolsets.shell.programs import find_command, line_commands
 from toolcrib.toolsets.shell.services import CommandServices
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason, Refusal
@@ -30,12 +31,7 @@ def line_targets(services: CommandServices, arguments: Arguments) -> Sequence[Ta
     """What a call with a shell line would run and touch."""
     text = str(arguments.get("command", ""))
     cwd = working_folder(services, arguments.get("cwd"))
-    line = read_line(text)
-    commands = tuple(find_command(services, part.words, cwd, part.globs) for part in line.segments)
-    missing = next((command for command in commands if command.whence is Whence.NOWHERE), None)
-    trouble = line.trouble
-    if not trouble and missing is not None:
-        trouble = f"there is no program {missing.words[0]!r} on the search path"
+    commands, trouble = line_commands(services, read_line(text), cwd)
     return _with_places(services, command_target(text, commands, trouble), cwd)
 
 
@@ -55,22 +51,6 @@ def working_folder(services: CommandServices, given: Json) -> str:
     if "\0" in text:
         raise Refusal(Reason.VALIDATION_ERROR, "cwd holds a NUL character")
     return os.path.normpath(os.path.join(services.ground().root, text))
-
-
-def find_command(
-    services: CommandServices, words: tuple[str, ...], cwd: str, globs: frozenset[int] = frozenset()
-) -> Command:
-    """Find the file that the first word stands for, and what its bare name would find."""
-    if not words or not words[0] or "\0" in words[0]:
-        raise Refusal(Reason.VALIDATION_ERROR, "a command needs the name of a program as its first word")
-    first = words[0]
-    usual = _search(os.path.basename(first), services.environment.get("PATH", ""))
-    found = _exact(os.path.join(cwd, first)) if "/" in first else usual
-    if found is None:
-        return Command(words, None, usual, None, Whence.NOWHERE, cwd, globs)
-    real = os.path.realpath(found)
-    inside = services.ground().places.is_workspace(found) or services.ground().places.is_workspace(real)
-    return Command(words, found, usual, real, Whence.WORKSPACE if inside else Whence.SYSTEM, cwd, globs)
 
 
 def _with_places(services: CommandServices, target: CommandTarget, cwd: str) -> Sequence[Target]:
@@ -118,21 +98,6 @@ def _parts(word: str) -> Iterator[str]:
             yield word.split(separator, 1)[1].lstrip("@")
     if len(word) > 2 and word[0] == "-" and word[1] != "-":
         yield word[2:]
-
-
-def _search(name: str, search_path: str) -> str | None:
-    for folder in search_path.split(os.pathsep):
-        if os.path.isabs(folder) and (found := _exact(os.path.join(folder, name))) is not None:
-            return found
-    return None
-
-
-def _exact(path: str) -> str | None:
-    """An executable file, with the links in its folder's path resolved and its own name kept."""
-    path = os.path.normpath(path)
-    if not os.path.isfile(path) or not os.access(path, os.X_OK):
-        return None
-    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
 def _list(value: Json) -> Sequence[Json]:
