@@ -54,6 +54,8 @@ class Row:
     small_megabytes: float
     memory: float
     memory_streamed: float
+    parallel_memory: float
+    parallel_memory_streamed: float
 
     def missed(self) -> list[str]:
         over = {
@@ -62,6 +64,8 @@ class Row:
             "parallel_ratio": MOST_RATIO,
             "memory": MOST_MEMORY,
             "memory_streamed": MOST_MEMORY,
+            "parallel_memory": MOST_MEMORY,
+            "parallel_memory_streamed": MOST_MEMORY,
         }
         under = {
             "deltas_1": LEAST_DELTAS,
@@ -102,6 +106,8 @@ def measure(dialect: str, size: int) -> Row:
         len(tiny) / whole[2] / 1e6,
         memory(lambda: parse(large, [TOOL], dialect)) / sys.getsizeof(large),
         memory(lambda: feed(large, dialect, 4)) / sys.getsizeof(large),
+        memory(lambda: parse(many, [TOOL], dialect)) / sys.getsizeof(many),
+        memory(lambda: feed(many, dialect, 4)) / sys.getsizeof(many),
     )
 
 
@@ -206,9 +212,9 @@ def main() -> int:
         return 1 if hostile(chosen.size // 4) else 0
     bad = 0
     if not chosen.json:
-        print(f"{'':79}  2 MB argument          |  1000 calls with 300 bytes of arguments   | 60 bytes")
+        print(f"{'':79}  2 MB argument          |  1000 calls with 300 bytes of arguments                   | 60 bytes")
         print(f"{'format':18} ratio@1 ratio@4 deltas/s@1 deltas/s@4 memory streamed   MB/s", end="")
-        print("    MB/s deltas/s@1 deltas/s@4 |  MB/s ratio deltas/s@1 deltas/s@4 |  MB/s")
+        print("    MB/s deltas/s@1 deltas/s@4 |  MB/s ratio deltas/s@1 deltas/s@4 memory streamed |  MB/s")
     for dialect in chosen.dialects or FORMATS:
         row = measure(dialect, chosen.size)
         bad += bool(row.missed())
@@ -220,7 +226,7 @@ def main() -> int:
             f"{row.memory:5.2f}x {row.memory_streamed:7.2f}x {row.megabytes:6.0f} "
             f"{row.megabytes_2mb:7.0f} {row.deltas_2mb_1:10,.0f} {row.deltas_2mb_4:10,.0f} | "
             f"{row.parallel_megabytes:5.1f} {row.parallel_ratio:5.2f} {row.parallel_deltas_1:10,.0f} "
-            f"{row.parallel_deltas_4:10,.0f} | {row.small_megabytes:5.1f} {' '.join(row.missed())}",
+            f"{row.parallel_deltas_4:10,.0f} {row.parallel_memory:5.2f}x {row.parallel_memory_streamed:7.2f}x | {row.small_megabytes:5.1f} {' '.join(row.missed())}",
             flush=True,
         )
     return 1 if bad else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from samples import INTEGER, STRING, TOOLS, function, plain, stream
+from samples import INTEGER, PARALLEL, STRING, TOOLS, function, plain, stream
 
 from toolcrib.dialects import (
     Code,
@@ -384,3 +384,14 @@ CERTAIN_LATE = [
 @pytest.mark.parametrize("dialect", [None, "muse_glimmer", "react"])
 def test_markup_that_is_certain_only_later_reads_the_same_in_pieces(text: str, dialect: str | None) -> None:
     assert stream(list(text), dialect) == parse(text, TOOLS, dialect)
+
+
+def test_calls_in_an_object_are_handed_out_one_by_one_and_what_else_it_says_is_no_text() -> None:
+    whole = render_calls(PARALLEL, "openai_json_dump")
+    parser = StreamParser(TOOLS, "openai_json_dump")
+    first = parser.feed(whole[: whole.index('{"id": "call_1"')])
+    assert [delta.call.name for delta in first if delta.call] == [PARALLEL[0].name]
+    for text in (whole, whole[:-1] + ', "role": "assistant", "n": 1}', whole.replace(": [", ":[", 1)):
+        parsed = parse(text, TOOLS, "openai_json_dump")
+        assert (plain(parsed.calls), parsed.content) == (plain(PARALLEL), None)
+        assert stream(list(text), "openai_json_dump") == parsed

@@ -11,6 +11,15 @@ _HEAD = 5
 _SOMETHING = "....."
 
 
+class Unheard(list[Delta]):
+    """The deltas of a text that is read at once: nobody looks at them."""
+
+    __slots__ = ()
+
+    def append(self, object: Delta, /) -> None:
+        pass
+
+
 class Ledger:
     """Collects one answer.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.dialects.source import Markers, Source, pending_literal, read_to
@@ -70,7 +71,7 @@ def plain_arguments(text: str, pos: int, quotes: tuple[str, ...]) -> Plain | Non
     made: dict[str, Json] = {}
     while (pair := begin(text, pos)) is not None:
         key, quote, number = pair.groups()
-        pos = pair.end()
+        key, pos = intern(key), pair.end()
         if number is not None:
             made[key] = int(number)
         elif (end := _plain_end(text, pos, quote) if escapes else text.find(quote, pos)) >= 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from enum import Enum
+from sys import intern
 
 from toolcrib.dialects.formats.spec import Format, Shape
 from toolcrib.dialects.grammar import Grammar
@@ -73,7 +74,7 @@ class Reader:
 
     def enter(self, name: str, arguments: dict[str, Json], id: str | None = None, *, repaired: bool = False) -> None:
         """Enter a complete call and keep nothing of its text."""
-        self._enter(ParsedCall(name, arguments, id, Status.COMPLETE, repaired))
+        self._enter(ParsedCall(intern(name), arguments, id, Status.COMPLETE, repaired))
 
     def enter_incomplete(self, name: str, id: str | None = None) -> None:
         self._enter(ParsedCall(name, {}, id, Status.INCOMPLETE))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from toolcrib.dialects import prose
 from toolcrib.dialects.formats.spec import Format
 from toolcrib.dialects.grammar import grammar
+from toolcrib.dialects.ledger import Unheard
 from toolcrib.dialects.parsed import Delta, Parsed
 from toolcrib.dialects.reader import Code, Reader
 from toolcrib.dialects.tools import AnyTool, ToolTable
@@ -23,6 +24,7 @@ def parse(
 ) -> Parsed:
     """Calls, content and reasoning of a whole text. `dialect` is a name or a description; None means: find out."""
     parser = StreamParser(tools, dialect, start_in_reasoning, code)
+    parser.hear_nothing()
     parser.feed(text)
     return parser.finish()
 
@@ -68,6 +70,10 @@ class StreamParser:
         ledger = self._ledger
         deltas, ledger.deltas = ledger.deltas, []
         return deltas
+
+    def hear_nothing(self) -> None:
+        """Say that the next piece's deltas will not be looked at: they need not be kept."""
+        self._ledger.deltas = Unheard()
 
     def finish(self) -> Parsed:
         """Say that the text has ended; return the whole answer. What only the end made certain is in `rest`."""

@@ -11,22 +11,24 @@ from toolcrib.dialects.formats.spec import JsonBlock, Shape
 from toolcrib.dialects.jsontext import Decoded, End, mend
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_value
 from toolcrib.dialects.reader import Block, Reader, visible_name
-from toolcrib.dialects.source import markers, read_to_any, skip_space, take
+from toolcrib.dialects.source import Source, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 NAME_KEYS = ("name", "tool_name", "function", "tool")
 ID_KEYS = ("id", "tool_call_id", "call_id")
 _USUAL: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+_MEMBERS_LIMIT = 400
 _JUNK = "}])\"'`,;"
 
 
 def read(reader: Reader, spec: JsonBlock) -> Block:
     source = reader.source
-    while (yield from take(source, spec.leads)):
-        yield from skip_space(source)
     calls = 0
-    listed = False
+    listed = wrapped = False
+    while lead := (yield from take(source, spec.leads)):
+        listed = wrapped = lead.endswith("[")
+        yield from skip_space(source)
     while True:
         char = source.peek() or (yield from skip_space(source))
         if char == "{":
@@ -38,14 +40,26 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
         elif char == "[" and not listed and not calls:
             listed = True
             source.pos += 1
+        elif char == "," and wrapped and not listed:
+            yield from _read_members(source)
+            wrapped = False
         elif char and ((char == "]" and listed) or (char in ",;" and calls)):
             listed = listed and char != "]"
+            source.pos += 1
+        elif char == "}" and wrapped and not listed:
+            wrapped = False
             source.pos += 1
         else:
             break
     if calls or char:
         yield from _read_close(reader, spec)
     return calls > 0
+
+
+def _read_members(source: Source) -> Generator[None, None, None]:
+    """Read what else an object says behind its list of calls, if that is simple."""
+    if (yield from read_to_any(source, markers("{", "}"), _MEMBERS_LIMIT)) == "{":
+        source.back(1)
 
 
 def enter_whole(reader: Reader, spec: JsonBlock) -> bool:

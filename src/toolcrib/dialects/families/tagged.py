@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple, TypeAlias, cast
 
 from toolcrib.dialects.coerce import fit
@@ -260,7 +261,7 @@ def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
         if value.key in arguments:
             reader.note("duplicate_key", f"{value.key!r} was given twice; the last value counts")
         raw = plain(text, mark + value.start, mark + value.end, call.text)
-        arguments[value.key] = typed(raw, value.type, reader.tools.member(call.name, value.key).types)
+        arguments[intern(value.key)] = typed(raw, value.type, reader.tools.member(call.name, value.key).types)
     reader.enter(call.name, arguments, repaired=call.repaired)
 
 

@@ -207,5 +207,6 @@ OPENAI_JSON_DUMP = JsonBlock(
     starts="\"'{",
     bare=True,
     ahead=_AHEAD,
+    leads=('{"tool_calls": [', '{"tool_calls":['),
     layout=Layout(_DUMP, before='{"tool_calls": [', between=", ", after="]}"),
 )

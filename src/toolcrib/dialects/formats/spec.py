@@ -94,7 +94,8 @@ class Shape(Enum):
 class JsonBlock(Format):
     """JSON objects, alone or in a list, after a marker, between tags, in a fence or bare.
 
-    `keys` are names for the tool's name and its arguments beside the usual ones.
+    `keys` are names for the tool's name and its arguments beside the usual ones. `leads` may stand before the first
+    object; one that ends with a bracket opens an object with the list of calls, so that none waits for the last.
     """
 
     starts: str = "{[`"
