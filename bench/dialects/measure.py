@@ -226,7 +226,8 @@ def main() -> int:
             f"{row.memory:5.2f}x {row.memory_streamed:7.2f}x {row.megabytes:6.0f} "
             f"{row.megabytes_2mb:7.0f} {row.deltas_2mb_1:10,.0f} {row.deltas_2mb_4:10,.0f} | "
             f"{row.parallel_megabytes:5.1f} {row.parallel_ratio:5.2f} {row.parallel_deltas_1:10,.0f} "
-            f"{row.parallel_deltas_4:10,.0f} {row.parallel_memory:5.2f}x {row.parallel_memory_streamed:7.2f}x | {row.small_megabytes:5.1f} {' '.join(row.missed())}",
+            f"{row.parallel_deltas_4:10,.0f} {row.parallel_memory:5.2f}x {row.parallel_memory_streamed:7.2f}x | "
+            f"{row.small_megabytes:5.1f} {' '.join(row.missed())}",
             flush=True,
         )
     return 1 if bad else 0
