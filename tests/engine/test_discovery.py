@@ -123,6 +123,19 @@ async def test_the_first_that_is_given_counts() -> None:
         assert (await search(run)).reason == "validation_error"
 
 
+async def test_a_search_never_finds_itself() -> None:
+    async with make_run(*made(100), config=APPEND) as run:
+        for wanted in (
+            {"query": "search tools"},
+            {"category": "Search"},
+            {"server": "tools"},
+            {"tool": "tools.search"},
+        ):
+            found = await search(run, **wanted)
+            assert found.ok
+            assert "tools.search" not in found.metadata["found"]  # type: ignore[operator]
+
+
 async def test_only_a_tool_asked_for_by_name_comes_with_its_whole_definition_and_help() -> None:
     spec = ToolSpec(
         name="a.b", description="Do.", help="At length.", input_schema={"type": "object"}, aliases=("DoIt",)
