@@ -1,33 +1,36 @@
 """`python bench/server_faults.py [how …]`: servers that break, beside one that works: time, memory, and who notices.
 
-Windows with and without the fault take turns. In both a server of this process is called every 2 ms. What counts is the
-CPU time of the loop from the moment that a call was due to its end: what the loop did for somebody else while the call
-could not even begin is waiting too, what other programs of the machine did is not. A window with a fault lasts from the
-start of the bad server to the end of its last process. The server of this process answers at once; the ratio is that of
-one that takes 5 ms to answer, as a quick server does. Memory is the highest that it ever was in these windows. With
-names, only those faults are measured.
+The one that works is a real server in a process of its own; its tool is called every 5 ms, in windows of 2 s that take
+turns: nothing else happens (`alone`), a second server that works is started, called and ended (`sound`), or the one
+that breaks is (`broken`). A window does not end before the last process of its second server has. What counts is the
+wall time from the moment that a call was due to its end, so that a call that could not even begin has waited too; the
+p99 is that of all calls of the windows of one kind. Starting any process takes from those that run: `broken/alone`
+holds that, `broken/sound` only what the breaking adds. All servers are processes of their own. Memory is the highest
+that it ever was in windows of the last kind. With names, only those faults are measured.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import statistics
 import sys
 import tempfile
 import time
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/sources/mcp"))
 from servers_at_hand import hostile
+from test_real_web import NODE
 from web_at_hand import Web
 
-from servers import Stub, crib_of
 from toolcrib import Run, Toolcrib
 from toolcrib.assemble.servers import Log, Shelf
 from toolcrib.executors.tree import family
@@ -36,9 +39,9 @@ from toolcrib.sources.mcp.source import McpSource
 from toolcrib.values.json import Json
 
 MOST_MIB, MOST_STALL_MS, MOST_P99 = 32, 50, 1.10
-ROUNDS = 2
-EVERY, WINDOW = 0.002, 3.0
-ANSWER_MS = 5.0
+ROUNDS = 3
+READ = {"misbehave": {"effect": "read"}, "echo": {"effect": "read"}}
+EVERY, WINDOW, NEAR = 0.005, 2.0, 0.0015
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +76,23 @@ FAULTS = [
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["--web"]:
+        asyncio.run(_serve(sys.argv[2]))
+        return 0
     missed = 0
     named = sys.argv[1:]
-    print(f"{'a server that breaks':40}{'seconds':>9}{'MiB':>7}{'worst ms':>10}{'p99 ms':>9}{'with it':>9}{'ratio':>7}")
+    print(f"{'a server that breaks':38}{'seconds':>8}{'MiB':>6}{'worst':>7} ms; p99, ms: alone  sound broken   ratios")
     for fault in FAULTS:
         if named and fault.how not in named:
             continue
         found = asyncio.run(measure(fault))
         over = [found.seconds > fault.deadline, found.grown > MOST_MIB, found.worst > MOST_STALL_MS]
-        over.append(found.ratio > MOST_P99)
+        over.append(found.broken > MOST_P99 * found.alone)
         missed += any(over)
-        print(f"{fault.words:40}{found.seconds:>9.2f}{found.grown:>7.1f}{found.worst:>10.1f}", end="")
-        print(f"{found.quiet:>9.2f}{found.noisy:>9.2f}{found.ratio:>7.2f}{'  MISSED' if any(over) else ''}", flush=True)
-    print(f"held to: deadline of each, ≤ {MOST_MIB} MiB, no call waits > {MOST_STALL_MS} ms, ≤ {MOST_P99:.2f}")
+        print(f"{fault.words:38}{found.seconds:>8.2f}{found.grown:>6.1f}{found.worst:>7.1f}{'':10}", end="")
+        print(f"{found.alone:>11.2f}{found.sound:>7.2f}{found.broken:>7.2f}{found.broken / found.alone:>7.2f}", end="")
+        print(f"{found.broken / found.sound:>6.2f}{'  MISSED' if any(over) else ''}", flush=True)
+    print(f"held to: each deadline, ≤ {MOST_MIB} MiB, worst ≤ {MOST_STALL_MS} ms, broken/alone ≤ {MOST_P99:.2f}")
     return 1 if missed else 0
 
 
@@ -96,46 +103,66 @@ class Found:
     seconds: float
     grown: float
     worst: float
-    quiet: float
-    noisy: float
-
-    @property
-    def ratio(self) -> float:
-        return (ANSWER_MS + self.noisy) / (ANSWER_MS + self.quiet)
+    alone: float
+    sound: float
+    broken: float
 
 
 async def measure(fault: Fault) -> Found:
     async with AsyncExitStack() as stack:
-        crib = await stack.enter_async_context(crib_of({"good": Stub(0)}))
-        entry = await _entry(fault, stack)
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        script = NODE / "server-everything" / "dist" / "index.js"
+        good = {"command": "node", "args": [str(script), "stdio"], "network": False, "tools": READ}
+        (home / "mcp.json").write_text(json.dumps({"mcpServers": {"good": good}}))
+        crib = await stack.enter_async_context(Toolcrib.open(home=home, config={"toolsets": []}))
+        entry, sound = await _entry(fault, stack), await _entry(replace(fault, how=""), stack)
         other = Other(await stack.enter_async_context(crib.run()))
-        await other.during(asyncio.create_task(_broken(crib, entry)))  # what is loaded once is no fault's doing
-        quiet: list[float] = []
-        noisy: list[float] = []
+        await other.during(asyncio.create_task(_used(crib, entry)))  # what is loaded once is no fault's doing
+        spent: dict[str, list[float]] = {"alone": [], "sound": [], "broken": []}
         ended: list[float] = []
         peak = 0.0
         for _ in range(ROUNDS):
             gc.collect()
-            quiet += await other.during(asyncio.create_task(asyncio.sleep(0)))
+            spent["alone"] += await other.during(asyncio.create_task(asyncio.sleep(0)))
+            spent["sound"] += await other.during(asyncio.create_task(_used(crib, sound)))
             before = _fresh_peak()
-            breaking = asyncio.create_task(_broken(crib, entry))
-            noisy += await other.during(breaking)
+            breaking = asyncio.create_task(_used(crib, entry))
+            spent["broken"] += await other.during(breaking)
             peak = max(peak, _memory("VmHWM") - before)
             ended.append(breaking.result())
-        return Found(max(ended), peak, max(noisy) * 1e3, _p99(quiet), _p99(noisy))
+        p99 = {kind: _p99(seconds) for kind, seconds in spent.items()}
+        return Found(max(ended), peak, max(spent["broken"]) * 1e3, **p99)
 
 
 async def _entry(fault: Fault, stack: AsyncExitStack) -> Json:
     entry: dict[str, object] = {"timeout_ms": fault.limit_ms, "connect_timeout_ms": 2_000, "network": False}
-    entry["tools"] = {"misbehave": {"effect": "read"}}
+    entry["tools"] = READ
     if fault.web:
-        web = await stack.enter_async_context(Web(fault.how, "http://127.0.0.1:9/mcp").running())
-        return cast("Json", entry | {"url": web.url})
+        return cast("Json", entry | {"url": await stack.enter_async_context(_web(fault.how))})
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     return cast("Json", entry | hostile(fault.how, folder / "note"))
 
 
-async def _broken(crib: Toolcrib, entry: Json) -> float:
+@asynccontextmanager
+async def _web(how: str) -> AsyncGenerator[str]:
+    """The address of a server over HTTP that breaks like this."""
+    argv = (sys.executable, __file__, "--web", how)
+    process = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def _serve(how: str) -> None:
+    async with Web(how, "http://127.0.0.1:9/mcp").running() as web:
+        print(web.url, flush=True)
+        await asyncio.Event().wait()
+
+
+async def _used(crib: Toolcrib, entry: Json) -> float:
     """Connect, call what misbehaves, and end it all; the seconds until whoever called knew."""
     log, shelf = Log(crib.runtime.store, crib.runtime.redactor), Shelf(crib.runtime.registry)
     bad = McpSource([entry_of("bad", entry, "bench")], os.environ, shelf.publish_gently, log.note, family)
@@ -161,19 +188,30 @@ class Other:
     async def during(self, work: asyncio.Task[Any]) -> list[float]:
         """How long each call took from the moment it was due, while the work is done and for a window at least."""
         spent: list[float] = []
-        due = time.perf_counter()
+        due = time.perf_counter() + EVERY
         until = due + WINDOW
         while not work.done() or due < until:
-            due = max(due + EVERY, time.perf_counter())
-            before = time.thread_time()
-            await asyncio.sleep(due - time.perf_counter())
-            late, began = time.perf_counter() - due, time.thread_time()
+            await _moment(due)
             self.number += 1
-            result = await self.run.call("mcp.good.tool_3", {"query": f"number {self.number}"})
-            spent.append(min(max(late, 0), began - before) + time.thread_time() - began)
+            result = await self.run.call("mcp.good.echo", {"message": f"number {self.number}"})
+            spent.append(time.perf_counter() - due)
             assert result.ok, result
+            due += EVERY
         await work
         return spent
+
+
+async def _moment(due: float) -> None:
+    """Until then, and not until the millisecond after, to which the loop's own timers round."""
+    if (left := due - time.perf_counter()) > NEAR:
+        await asyncio.sleep(left - NEAR)
+    while time.perf_counter() < due:
+        await _others()
+
+
+async def _others() -> None:
+    """Everybody else's turn."""
+    await asyncio.sleep(0)
 
 
 def _p99(seconds: list[float]) -> float:

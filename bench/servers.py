@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import statistics
 import sys
 import tempfile
 import time
@@ -38,7 +37,7 @@ from toolcrib.sources.mcp.source import McpSource
 from toolcrib.values.spec import Effect
 
 SERVERS, TOOLS = 100, 20
-CALLS, ROUNDS = 400, 15
+CALLS, WARM = 6_000, 100
 Answer = Callable[[dict[str, Any]], bytes]
 
 
@@ -77,7 +76,7 @@ async def listing() -> float:
 
 
 async def calls() -> dict[str, float]:
-    """Medians of alternating rounds: through the counter, and by the protocol's library over the same server."""
+    """Calls that take turns: through the counter, and by the protocol's library over the same server."""
     server = Stub(0)
     async with crib_of({"server0": server}) as crib, crib.run() as run, Client(server.bare()) as client:
         numbers = iter(range(10_000_000))
@@ -111,26 +110,28 @@ async def calls_over_http() -> float:
             assert not (await client.call_tool("echo", {"message": f"number {next(numbers)}"})).is_error
 
         await client.list_tools()
-        return await beside(ours, theirs, 100)
+        return await beside(ours, theirs, 1_500)
 
 
 async def beside(
     ours: Callable[[], Awaitable[None]], theirs: Callable[[], Awaitable[None]], calls: int = CALLS
 ) -> float:
-    ratios: list[float] = []
-    for number in range(ROUNDS + 2):
-        gc.collect()
-        mine, other = await cpu_each(ours, calls), await cpu_each(theirs, calls)
-        if number >= 2:
-            ratios.append(mine / other)
-    return statistics.median(ratios)
-
-
-async def cpu_each(work: Callable[[], Awaitable[None]], calls: int) -> float:
-    began = time.process_time()
+    """The CPU time of all calls of one kind over that of the other; they take turns call by call."""
+    for _ in range(WARM):
+        await ours()
+        await theirs()
+    gc.collect()
+    mine = other = 0.0
     for _ in range(calls):
-        await work()
-    return (time.process_time() - began) / calls
+        mine += await cpu_of(ours)
+        other += await cpu_of(theirs)
+    return mine / other
+
+
+async def cpu_of(work: Callable[[], Awaitable[None]]) -> float:
+    began = time.process_time()
+    await work()
+    return time.process_time() - began
 
 
 class Stub:

@@ -75,7 +75,10 @@ def add(
     if headers:
         entry["headers"] = dict(map(_pair, headers))
     _write(choices, {name: entry})
-    _report(choices, [name], f"{name} was added to {_file(choices)}; try it with: toolcrib mcp-servers test {name}")
+    if choices.form is Form.JSON:
+        print_json(_added(choices, [name])[0])
+    else:
+        click.echo(f"{name} was added to {_file(choices)}; try it with: toolcrib mcp-servers test {name}")
 
 
 @servers.command(
@@ -104,7 +107,10 @@ def take_over(choices: Choices, file: Path, only: tuple[str, ...]) -> None:
             hint(f"{each.name}: set {', '.join(each.to_set)} in the environment; secrets were not copied")
         if each.left_out:
             hint(f"{each.name}: left out, because it means nothing here: {', '.join(each.left_out)}")
-    _report(choices, [each.name for each in found], f"{counted(len(found), 'server')} added to {_file(choices)}.")
+    if choices.form is Form.JSON:
+        print_json(_added(choices, [each.name for each in found]))
+    else:
+        click.echo(f"{counted(len(found), 'server')} added to {_file(choices)}.")
 
 
 @servers.command(
@@ -160,12 +166,8 @@ def _write(choices: Choices, added: dict[str, JsonObject]) -> None:
     rewrite(file, lambda text: with_entries(text, added, str(file)))
 
 
-def _report(choices: Choices, names: list[str], words: str) -> None:
-    if choices.form is Form.JSON:
-        made = [_json(entry) for entry in _entries(choices) if entry.name in names]
-        print_json(made if len(names) != 1 else made[0])
-    else:
-        click.echo(words)
+def _added(choices: Choices, names: list[str]) -> list[JsonObject]:
+    return [_json(entry) for entry in _entries(choices) if entry.name in names]
 
 
 def _transport(entry: Entry) -> str:

@@ -129,7 +129,7 @@ async def test_tools_that_cannot_be_read_are_set_aside_and_the_others_work(crib_
     async with crib_with(bad=hostile("malformed")) as crib, crib.run() as run:
         assert set(run.tools) == {"mcp.bad.echo", "mcp.bad.misbehave", "mcp.bad.odd-name"}
         assert crib.servers is not None
-        assert {"no_schema", "list", "gëtt"} <= set(crib.servers.set_aside["bad"])
+        assert {"no_schema", "list", "gëtt", "hint"} <= set(crib.servers.set_aside["bad"])
 
 
 async def test_a_server_s_own_error_is_an_error(crib_with: Open) -> None:

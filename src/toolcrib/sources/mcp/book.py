@@ -14,6 +14,8 @@ from toolcrib.values.refusal import ConfigError
 _KNOWN = ("type", "command", "args", "env", "cwd", "url", "headers", "disabled")
 _PLACES = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"), ("context_servers",))
 _REFERENCE = re.compile(r"\$\{")
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*[\s\S]*?\*/')
+_TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 _SECRET = re.compile(r"key|token|secret|password|passwd|auth|credential|cookie", re.IGNORECASE)
 
 
@@ -90,7 +92,5 @@ def _referred(server: str, key: str, value: Json, to_set: list[str]) -> Json:
 
 def _without_comments(text: str) -> str:
     """JSON as editors allow it: comments and trailing commas outside strings are left out."""
-    pieces = re.split(r'("(?:[^"\\]|\\.)*")', text)
-    for at in range(0, len(pieces), 2):
-        pieces[at] = re.sub(r"//[^\n]*|/\*[\s\S]*?\*/", "", pieces[at])
-    return re.sub(r",(\s*[}\]])", r"\1", "".join(pieces)) if '"' in text else text
+    bare = _COMMENT.sub(lambda found: found[1] or " ", text.removeprefix("\ufeff"))
+    return _TRAILING.sub(lambda found: found[1] or "", bare)

@@ -8,6 +8,7 @@ from typing import Any, cast
 _CONTENT = frozenset({"text", "image", "audio", "resource", "resource_link"})
 _PENDING = 4_096
 _NOISE = 200
+HELD = "toolcrib/tools"
 MOST_TOOLS = 1_000
 """More tools than this no server needs; a list without end would keep everybody waiting."""
 
@@ -18,6 +19,8 @@ class Cleaner:
     def __init__(self, note: Callable[[str, str], None]) -> None:
         self.note = note
         self.set_aside: dict[str, str] = {}
+        self.holds_tools = False
+        """Whether tools are passed by where the protocol's library does not look at them."""
         self._noise = 0
         self._room = MOST_TOOLS
         self._asked: dict[object, str] = {}
@@ -61,7 +64,10 @@ class Cleaner:
     def clean(self, method: str, result: dict[str, Any]) -> None:
         """Put one result right, in place."""
         if method == "tools/list":
-            result["tools"] = self._tools(_list(result.get("tools")))
+            found = self._tools(_list(result.get("tools")))
+            result["tools"] = [] if self.holds_tools else found
+            if self.holds_tools:
+                result["_meta"] = {HELD: found}
         elif method == "tools/call":
             result["content"] = _content(result.get("content"))
             if not isinstance(result.get("isError", False), bool):
@@ -73,7 +79,7 @@ class Cleaner:
 
     def _tools(self, listed: list[Any]) -> list[Any]:
         if len(listed) > self._room:
-            self._put_aside("(the rest)", f"a server may list {MOST_TOOLS:,} tools; those after them are not read")
+            self.put_aside("(the rest)", f"a server may list {MOST_TOOLS:,} tools; those after them are not read")
         found = [tool for tool in listed[: self._room] if self._readable(tool)]
         self._room -= min(len(listed), self._room)
         return found
@@ -82,7 +88,7 @@ class Cleaner:
         tool = _object(listed)
         name = tool.get("name") if tool is not None else None
         if tool is None or not isinstance(name, str) or not name:
-            self._put_aside(str(name)[:80], "it has no name")
+            self.put_aside(str(name)[:80], "it has no name")
             return False
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
@@ -92,17 +98,17 @@ class Cleaner:
                 del tool[key]
         schema = _object(tool.get("inputSchema"))
         if schema is None:
-            self._put_aside(name, "its inputSchema is no object")
+            self.put_aside(name, "its inputSchema is no object")
             return False
         if "type" not in schema and not {"anyOf", "oneOf", "allOf", "$ref"} & schema.keys():
             schema["type"] = "object"
         if schema.get("type", "object") != "object":
-            self._put_aside(name, "its inputSchema does not describe an object")
+            self.put_aside(name, "its inputSchema does not describe an object")
             return False
         schema.setdefault("type", "object")
         return True
 
-    def _put_aside(self, name: str, why: str) -> None:
+    def put_aside(self, name: str, why: str) -> None:
         self.set_aside[name] = why
         self.note("tool_set_aside", f"{name}: {why}")
 

@@ -25,10 +25,10 @@ from mcp_types import (
     ToolListChangedNotification,
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic import RootModel
 
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lane import Lane, Raw, ServerDown, Tell
+from toolcrib.sources.mcp.pages import RawResult, listed_page
 from toolcrib.sources.mcp.pipe import Link
 from toolcrib.values.json import Json
 
@@ -330,9 +330,8 @@ class Keeper:
         began = _now()
         self.cleaner.begin_list()
         while len(cursors) < _PAGES and self.cleaner.has_room:
-            page = await client.list_tools(cursor=cursor)
-            tools += page.tools
-            cursor = page.next_cursor
+            page, cursor = await listed_page(client, cursor, self.cleaner)
+            tools += page
             if not cursor:
                 break
             if cursor in cursors:
@@ -352,20 +351,16 @@ class Keeper:
         return self.state is State.CLOSED
 
 
-class _Raw(RootModel[Raw]):
-    """A result as the server sent it."""
-
-
 async def _call(client: Client, name: str, arguments: dict[str, Json], tell: Tell) -> Raw:
     """The raw result; what its output schema says of it is checked where all results are."""
     request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
     try:
-        return (await client.session.send_request(request, _Raw, progress_callback=tell)).root
+        return (await client.session.send_request(request, RawResult, progress_callback=tell)).root
     except MCPError as error:
         if error.code != HEADER_MISMATCH:
             raise
         await client.list_tools()  # the session learns anew which arguments belong into headers
-        return (await client.session.send_request(request, _Raw, progress_callback=tell)).root
+        return (await client.session.send_request(request, RawResult, progress_callback=tell)).root
 
 
 def _now() -> float:

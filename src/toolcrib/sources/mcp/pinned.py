@@ -20,13 +20,15 @@ class Pinned(httpx2.AsyncBaseTransport):
         self._url = url
         self._reach = reach
         self._inner = inner
+        self._fixed: dict[str, list[httpx2.URL]] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        there, named = await self._addresses(str(request.url)), request.url
+        named = request.url
+        there = await self._there(named)
         request.extensions["sni_hostname"] = named.host
-        for address in there[:-1]:
+        for url in there[:-1]:
             try:
-                return await self._send(request, address, named)
+                return await self._send(request, url, named)
             except httpx2.ConnectError:
                 continue
         return await self._send(request, there[-1], named)
@@ -34,20 +36,27 @@ class Pinned(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    async def _send(self, request: httpx2.Request, address: str, named: httpx2.URL) -> httpx2.Response:
-        request.url = named.copy_with(host=address)
+    async def _send(self, request: httpx2.Request, url: httpx2.URL, named: httpx2.URL) -> httpx2.Response:
+        request.url = url
         try:
             return await self._inner.handle_async_request(request)
         finally:
             request.url = named
 
-    async def _addresses(self, text: str) -> list[str]:
+    async def _there(self, named: httpx2.URL) -> list[httpx2.URL]:
+        """The URL at each address that its host has and that may be reached."""
+        text = str(named)
+        if (fixed := self._fixed.get(text)) is not None:
+            return fixed
         try:
-            home, there = read_url(self._url), read_url(text)
-            reach = self._reach.written_down(home) if _is_same(home, there) else self._reach
-            return [str(address) for address in await reach.pinned(there)]
+            home, url = read_url(self._url), read_url(text)
+            reach = self._reach.written_down(home) if _is_same(home, url) else self._reach
+            there = [named.copy_with(host=str(address)) for address in await reach.pinned(url)]
         except Refusal as error:
             raise httpx2.ConnectError(error.message) from error
+        if url.address is not None:
+            self._fixed = {text: there}  # what is an address already leads nowhere else the next time
+        return there
 
 
 def _is_same(one: Url, other: Url) -> bool:
