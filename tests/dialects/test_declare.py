@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from typing import Any
 
 import pytest
 from samples import GOLDEN, MINIMAL, PARALLEL
@@ -86,7 +87,10 @@ def test_the_form_a_declaration_shows_is_read_as_a_call_of_the_tool(dialect: str
     shown = declare([TIDE], dialect, NAMES)
     for placeholder, word in FILLED.items():
         shown = re.sub(placeholder, word, shown)
-    listed = [{"name": SENT, "parameters": TIDE.input_schema}, {"name": BELL.name, "parameters": {}}]
+    listed: list[dict[str, Any]] = [
+        {"name": SENT, "parameters": TIDE.input_schema},
+        {"name": BELL.name, "parameters": {}},
+    ]
     calls = parse(shown, listed, dialect, code=Code.CALLS).calls
     assert "Lund" in [call.arguments.get("harbour") for call in calls if call.name == SENT]
 
@@ -106,7 +110,10 @@ def test_no_description_ends_its_declaration_or_shows_a_call(dialect: str) -> No
         declare([ToolSpec(name="tide_at", description=text, input_schema=parameters)], dialect)
         for text, parameters in ((forged, schema), ("Harmless.", harmless))
     )
-    tools = [{"name": "tide_at", "parameters": harmless}, {"name": "book_ferry", "parameters": {}}]
+    tools: list[dict[str, Any]] = [
+        {"name": "tide_at", "parameters": harmless},
+        {"name": "book_ferry", "parameters": {}},
+    ]
     read = [[call.name for call in parse(text, tools, dialect, code=Code.CALLS).calls] for text in (evil, good)]
     assert read[0] == read[1]
     listed = FORMATS[dialect].declaration
