@@ -29,6 +29,31 @@ def test_words_of_several_past_queries_together_find_the_tool() -> None:
     assert twins.search("report on the pears of all orchards", usage=memory)[0].name == "beta.report"
 
 
+def test_a_tool_that_was_never_asked_for_keeps_its_place_beside_a_remembered_one() -> None:
+    others = [Entry(f"crops.report_{number}", "Report on the harvest of one crop.") for number in range(6)]
+    index = ToolIndex.build([*others, Entry("barn.doors", "Open or close the doors of a barn.")])
+    memory = UsageMemory()
+    for number in range(6):
+        memory = memory.remember(
+            f"crops.report_{number}", f"when the barn was full, how much of crop {number} was in it"
+        )
+    assert index.search("close the barn doors", usage=memory)[0].name == "barn.doors"
+    found = index.search("how full was the barn", limit=7, usage=memory)
+    assert "barn.doors" in [hit.name for hit in found[:2]]
+
+
+def test_a_past_query_that_shares_little_changes_nothing() -> None:
+    memory = UsageMemory().remember("mail.send", "read the minutes to everybody")
+    for query in ("read a file", "delete the file", "add two numbers", "what time is it"):
+        assert first(query, memory) == first(query)
+
+
+def test_a_memory_of_tools_that_are_gone_changes_nothing() -> None:
+    memory = UsageMemory().remember("gone.tool", "read a file")
+    for query in ("read a file", "send mail", "add two numbers"):
+        assert INDEX.search(query, usage=memory) == INDEX.search(query)
+
+
 def test_a_memory_counts_the_same_in_either_arithmetic() -> None:
     memory = UsageMemory().remember("clock.now", "is it teatime yet").remember("calc.add", "tally the teatime biscuits")
     plain = ToolIndex.build(CATALOG, arithmetic=Arithmetic.PLAIN)

@@ -9,11 +9,15 @@ from typing import NamedTuple, Protocol
 
 from toolcrib.catalog.index.document import FIELDS, Kind
 from toolcrib.catalog.index.names import Rank
-from toolcrib.catalog.index.postings import Postings
+from toolcrib.catalog.index.postings import Candidate, Postings
 from toolcrib.catalog.index.query import Query, Reason
 
 NAME_COVERAGE = 0.2
 USAGE_SHARE = 0.35
+EXPLAINED_SHARE = 0.3
+EXPECTED = 0.2
+STEADY = 0.999
+STEADINESS = 4
 MEANING_SHARE = 0.35
 LEAST_MEANING = 0.25
 REASONS = 6
@@ -40,12 +44,23 @@ class Meaning(Protocol):
         ...
 
 
+class Memory(NamedTuple):
+    """What past queries say, and what would be said without them."""
+
+    likeness: dict[int, float]
+    """Slot → how much the request resembles its past queries."""
+    alone: dict[int, float]
+    """The lexical scores by the definitions alone."""
+    explained: float
+    """How much of the request the best definition holds, 0..1."""
+
+
 class Scores(NamedTuple):
     """The parts of the scores, each slot → 0..1 or a little more."""
 
     lexical: dict[int, float]
-    usage: dict[int, float]
     meaning: dict[int, float]
+    memory: Memory | None
 
 
 class Place(NamedTuple):
@@ -58,16 +73,38 @@ class Place(NamedTuple):
 
 def fuse(scores: Scores, called: Mapping[int, Rank]) -> dict[int, float]:
     """One score below 1 per slot: a convex sum of what is there."""
-    base = scores.lexical
-    if scores.meaning:
-        near = {slot: score for slot, score in scores.meaning.items() if score >= LEAST_MEANING or slot in base}
-        nearest = max(LEAST_MEANING, *near.values()) if near else 1.0
-        base = _convex(base, {slot: score / nearest for slot, score in near.items()}, MEANING_SHARE)
-    if scores.usage:
-        base = _convex(base, scores.usage, USAGE_SHARE)
-    highest = max(1.0, *base.values()) if base else 1.0
-    fused = {slot: 0.999 * score / highest for slot, score in base.items()}
+    base = _with_meaning(scores.lexical, scores.meaning)
+    if scores.memory is not None:
+        base = _with_memory(base, _with_meaning(scores.memory.alone, scores.meaning), scores.memory)
+    fused = {slot: 0.999 * score for slot, score in _scaled(base, 1.0).items()}
     return fused | {slot: fused.get(slot, 0.0) for slot in called}
+
+
+def _with_meaning(base: dict[int, float], meaning: dict[int, float]) -> dict[int, float]:
+    if not meaning:
+        return base
+    near = {slot: score for slot, score in meaning.items() if score >= LEAST_MEANING or slot in base}
+    nearest = max(LEAST_MEANING, *near.values()) if near else 1.0
+    return _convex(base, {slot: score / nearest for slot, score in near.items()}, MEANING_SHARE)
+
+
+def _with_memory(base: dict[int, float], alone: dict[int, float], memory: Memory) -> dict[int, float]:
+    """Likeness counts beyond what a tool's own score lets expect, and less where definitions explain the request.
+
+    What stands far ahead without the memory keeps its place beside what the memory lifts.
+    """
+    beyond = {slot: max(0.0, score - EXPECTED * base.get(slot, 0.0)) for slot, score in memory.likeness.items()}
+    share = USAGE_SHARE * (1.0 - EXPLAINED_SHARE * memory.explained)
+    lifted = _scaled(_convex(base, beyond, share), 0.0)
+    steady = {slot: STEADY * score**STEADINESS for slot, score in _scaled(alone, 0.0).items()}
+    return {slot: max(lifted.get(slot, 0.0), steady.get(slot, 0.0)) for slot in lifted.keys() | steady.keys()}
+
+
+def _scaled(scores: dict[int, float], least: float) -> dict[int, float]:
+    """Scores as parts of the highest, or of the least that the highest counts as."""
+    highest = max(scores.values(), default=0.0)
+    highest = max(highest, least) or 1.0
+    return {slot: score / highest for slot, score in scores.items()}
 
 
 def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callable[[str], float]) -> float:
@@ -83,6 +120,12 @@ def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callabl
     return 1.0 + NAME_COVERAGE * held / total if total else 1.0
 
 
+def explained_share(query: Query, found: Iterable[Candidate]) -> float:
+    """How much of a request the best definition holds, 0..1."""
+    asked = sum(max(concept.values()) for concept in query.concepts)
+    return max((candidate.score for candidate in found), default=0.0) / asked if asked else 0.0
+
+
 def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> str:
     """Why a slot was found, in a few words."""
     reasons = [RANK_REASONS[rank]] if rank else []
@@ -94,7 +137,7 @@ def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> s
             explained.add(reason.spelt)
             by_field.setdefault(FIELDS[fields[at]].label, []).append(str(reason))
     reasons += [f"{label}: {', '.join(terms[:REASONS])}" for label, terms in by_field.items()]
-    if slot in scores.usage:
+    if scores.memory is not None and slot in scores.memory.likeness:
         reasons.append("used for a similar request")
     if slot in scores.meaning and not by_field:
         reasons.append("similar meaning")

@@ -1,6 +1,7 @@
 """`ToolIndex`: the search engine of the catalog, usable on its own."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Container, Iterable
 from enum import Enum
 from functools import cache, partial
 from heapq import heappop, heappush, nlargest
@@ -15,8 +16,10 @@ from toolcrib.catalog.index.ranking import (
     NAME_COVERAGE,
     Hit,
     Meaning,
+    Memory,
     Scores,
     explain,
+    explained_share,
     fuse,
     name_coverage,
     places_of,
@@ -24,12 +27,14 @@ from toolcrib.catalog.index.ranking import (
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import read_synonyms
-from toolcrib.catalog.index.usage import Recollection, UsageMemory
+from toolcrib.catalog.index.usage import UNTRIED, Recollection, UsageMemory
 from toolcrib.catalog.index.words import Analyzer, key_of
 
 DEPTH = 40
 DEEPER = 8
 NEAREST = 50
+ANY = sys.maxsize
+NAME_LIFT = 1.0 + NAME_COVERAGE
 
 Allowed = Collection[str] | Callable[[str], bool]
 
@@ -120,11 +125,17 @@ class ToolIndex:
         )
         called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
         recalled = self._recall(usage)
-        found = self._candidates(self._gains(asked, recalled), limit, allowed, admits)
-        if self._meaning is None and recalled is None:
-            found = _within_reach(found, limit, called)
+        best = partial(self._candidates, limit=limit, allowed=allowed, admits=admits)
+        reach = limit if self._meaning is None else ANY
+        found = _within_reach(best(self._contents.postings.gains(asked.concepts)), reach, called, NAME_LIFT)
         lexical = self._lexical(found, asked.weights)
-        scores = Scores(lexical, self._remembered(recalled, asked, admits), self._meant(query, lexical, admits))
+        memory: Memory | None = None
+        if recalled is not None:
+            memory = Memory(self._liked(recalled, asked, admits), lexical, explained_share(asked, found))
+            kept = called.keys() | memory.likeness.keys()
+            together = _within_reach(best(recalled.gains(asked)), reach, kept, NAME_LIFT * UNTRIED)
+            lexical = self._lexical(recalled.joined(found, together), asked.weights)
+        scores = Scores(lexical, self._meant(query, lexical, admits), memory)
         fused = fuse(scores, called)
         names = self._contents.names_by_slot
         order = self._ordered(fused, called, key_of(query[:NAME_LIMIT]))
@@ -249,15 +260,8 @@ class ToolIndex:
             self._recollection = (usage, fresh)
         return self._recollection[1]
 
-    def _gains(self, asked: Query, recalled: Recollection | None) -> list[Gain]:
-        if recalled is None:
-            return self._contents.postings.gains(asked.concepts)
-        return recalled.gains(recalled.concepts(asked.words.stress, asked.concepts))
-
-    def _remembered(
-        self, recalled: Recollection | None, asked: Query, admits: Callable[[int], bool]
-    ) -> dict[int, float]:
-        likeness = recalled.likeness(asked.words.stress, self._best) if recalled else {}
+    def _liked(self, recalled: Recollection, asked: Query, admits: Callable[[int], bool]) -> dict[int, float]:
+        likeness = recalled.likeness(asked.words.stress, self._best)
         return {slot: score for slot, score in likeness.items() if admits(slot)}
 
     def _meant(self, query: str, lexical: dict[int, float], admits: Callable[[int], bool]) -> dict[int, float]:
@@ -274,12 +278,12 @@ class ToolIndex:
         return self._spelling
 
 
-def _within_reach(found: list[Candidate], limit: int, called: Mapping[int, Rank]) -> list[Candidate]:
-    """Those that the lift by their names can still bring among the first `limit`, and those called by name."""
+def _within_reach(found: list[Candidate], limit: int, kept: Container[int], lift: float) -> list[Candidate]:
+    """Those that a lift can still bring among the first `limit`, and those kept in any case."""
     if len(found) <= limit or limit < 1:
         return found
-    last = nlargest(limit, (candidate.score for candidate in found))[-1] / (1.0 + NAME_COVERAGE)
-    return [candidate for candidate in found if candidate.score >= last or candidate.slot in called]
+    last = nlargest(limit, (candidate.score for candidate in found))[-1] / lift
+    return [candidate for candidate in found if candidate.score >= last or candidate.slot in kept]
 
 
 def _numpy_arithmetic() -> ModuleType | None:

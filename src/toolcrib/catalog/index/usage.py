@@ -12,15 +12,15 @@ from types import MappingProxyType
 
 from toolcrib.catalog.index.document import Field, mass_of, saturated
 from toolcrib.catalog.index.postings import Candidate, Column, Earlier, Gain, Postings
-from toolcrib.catalog.index.query import read_query
+from toolcrib.catalog.index.query import Query, read_query
 from toolcrib.catalog.index.words import Analyzer
 
 QUERIES_PER_TOOL = 10
 TOOL_LIMIT = 2_000
 QUERY_LENGTH = 400
-NEAREST = 3
+NEAREST = 5
 LIKE_LIMIT = 60
-SHARPNESS = 1.6
+UNTRIED = 1.2
 ASKED = Field("past queries", 0.5, 0.5, 20.0)
 
 Best = Callable[[list[Gain], int, int, Earlier], list[Candidate]]
@@ -56,7 +56,7 @@ class Recollection:
     Slots are those of the catalog, so it holds only as long as the catalog stays as it is.
     """
 
-    __slots__ = ("_catalog", "_columns", "_documents", "_masses", "_owners", "_postings", "_rarity")
+    __slots__ = ("_catalog", "_columns", "_documents", "_masses", "_owners", "_postings", "_rarity", "_remembered")
 
     def __init__(self, memory: UsageMemory, analyzer: Analyzer, catalog: Postings, slots: Mapping[str, int]) -> None:
         past = [
@@ -70,21 +70,24 @@ class Recollection:
         self._columns: dict[str, Column] = {}
         self._masses = _masses(past)
         self._owners = [slot for slot, _ in past]
+        self._remembered = frozenset(self._owners)
         self._postings = Postings()
         self._rarity = _rarities([words for _, words in past], catalog, len(slots))
         for number, (_, words) in enumerate(past):
             direction = self._direction(words)
             self._postings.insert(number, direction.items(), repeat(0, len(direction)))
 
-    def concepts(self, words: Mapping[str, float], known: list[dict[str, float]]) -> list[dict[str, float]]:
-        """The known concepts, and one for each word that only past queries hold."""
-        said = {word for concept in known for word in concept}
-        fresh = {word: stress for word, stress in words.items() if word in self._masses and word not in said}
-        return known + [{word: stress * self._rarity_of(word)} for word, stress in fresh.items()]
-
-    def gains(self, concepts: list[dict[str, float]]) -> list[Gain]:
+    def gains(self, asked: Query) -> list[Gain]:
         """As `Postings.gains`, where the past queries of a tool are one more field of its definition."""
-        return [[(self._column(term), weight) for term, weight in concept.items()] for concept in concepts]
+        said = {word for concept in asked.concepts for word in concept}
+        fresh = {word: stress for word, stress in asked.words.stress.items() if word in self._masses}
+        only = [{word: stress * self._rarity_of(word)} for word, stress in fresh.items() if word not in said]
+        return [[(self._column(term), weight) for term, weight in concept.items()] for concept in asked.concepts + only]
+
+    def joined(self, alone: list[Candidate], together: list[Candidate]) -> list[Candidate]:
+        """Candidates of either kind; a tool without past queries, which could gain nothing by them, loses nothing."""
+        sums = {**dict(alone), **dict(together)}
+        return [Candidate(slot, score if slot in self._remembered else UNTRIED * score) for slot, score in sums.items()]
 
     def _column(self, term: str) -> Column:
         """The catalog's postings of a term with what past queries add."""
@@ -106,13 +109,13 @@ class Recollection:
         return math.log(1.0 + (self._documents - holding + 0.5) / (holding + 0.5))
 
     def likeness(self, words: dict[str, float], best: Best) -> dict[int, float]:
-        """Slot → how much the words resemble its past queries: the nearest three count."""
+        """Slot → how much the words resemble its past queries: the nearest five count."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
         gains = self._postings.gains({word: weight} for word, weight in known.items())
         found = best(gains, LIKE_LIMIT, len(self._owners), _first)
         per_tool: dict[int, list[float]] = {}
         for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
-            per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score**SHARPNESS)
+            per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score)
         return {slot: sum(scores[:NEAREST]) for slot, scores in per_tool.items()}
 
     def _direction(self, words: dict[str, float]) -> dict[str, float]:
