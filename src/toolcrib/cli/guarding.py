@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -111,10 +111,12 @@ async def set_lock(choices: Choices, scope: str, principal: Principal, locked: b
 
 
 @asynccontextmanager
-async def crib_of(choices: Choices, modules: tuple[str, ...]) -> AsyncGenerator[Toolcrib, None]:
+async def crib_of(
+    choices: Choices, modules: tuple[str, ...], config: Mapping[str, Json] | None = None
+) -> AsyncGenerator[Toolcrib, None]:
     """An open crib with every tool it can have; servers are started, and nothing is called."""
     tools = load_tools(modules)
-    async with Toolcrib.open(home=choices.home, project=choices.project, tools=tools) as crib:
+    async with Toolcrib.open(home=choices.home, project=choices.project, config=config, tools=tools) as crib:
         if crib.servers is not None:
             await crib.servers.ready()
         for prepare in crib.runtime.preparations:

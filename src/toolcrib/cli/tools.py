@@ -40,7 +40,8 @@ def tools() -> None:
     epilog=examples("toolcrib tools list", "toolcrib tools list -m tools.py --agent main --all"),
     json=f"An array by name: `{ENTRY_SHAPE}`; `verdict` is allow, ask or deny, `out` is why the tool is not there, "
     "or null. With `--surface` also `{family, aliases, plan, contract_fingerprint, registered_contract_fingerprint, "
-    "contract_status, contract_mismatch}`, as in `guard tools`. Tools that agents made have `version` and `creator`.",
+    "contract_status, contract_mismatch}`, as in `guard tools`. Tools that agents made have `version` and `creator`. "
+    "With `--watch` JSON Lines, each a row as in `guard tools`.",
 )
 @module_option
 @click.option("--agent", metavar="NAME", help="What this agent's model sees, instead of what you can call.")
@@ -49,6 +50,7 @@ def tools() -> None:
     "--surface", type=click.Choice(["runtime", "gateway", "adapter"]), help="With contracts, as approved here."
 )
 @click.option("--all", "everything", is_flag=True, help="Also tools that are out, and why.")
+@click.option("--watch", is_flag=True, help="Print contracts, and go on with what edits of files change.")
 @click.pass_obj
 def list_tools(
     choices: Choices,
@@ -57,6 +59,7 @@ def list_tools(
     mode: str | None,
     surface: str | None,
     everything: bool,
+    watch: bool,
 ) -> None:
     """List tools, and whether a call would run, ask or be denied.
 
@@ -66,6 +69,9 @@ def list_tools(
     """
     from toolcrib.cli.listing import entry_json, shipped
 
+    if watch:
+        _watch(choices, modules, surface)
+        return
     if surface is not None:
         from toolcrib.cli.rows import print_rows
 
@@ -159,6 +165,16 @@ def call(
     schema = known[name].spec.input_schema if name in known else NOTHING
     asked = Asked(name, read_arguments(text, pairs, schema), session, approve, mode, agent)
     return call_tool(choices, found, asked)
+
+
+def _watch(choices: Choices, modules: tuple[str, ...], surface: str | None) -> None:
+    import asyncio
+
+    from toolcrib.cli.guarding import Look
+    from toolcrib.cli.watching import follow_contracts
+    from toolcrib.values.identity import Surface
+
+    asyncio.run(follow_contracts(choices, Look(Surface(surface or "runtime"), modules)))
 
 
 def _catalogue(
