@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.assemble.bodies import definition_body
 from toolcrib.engine.switchboard import Switchboard
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.roles import BUILT_IN
@@ -124,19 +124,7 @@ def _home_files(folder: Path) -> Iterator[tuple[str, bytes]]:
     if len(names) > MOST_FILES:
         raise ConfigError(f"{folder} holds more than {MOST_FILES} definitions")
     for name in names:
-        yield str(folder / name), _body(folder / name)
-
-
-def _body(path: Path) -> bytes:
-    """One byte more than a definition may have, so that a longer one is refused and not cut."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ConfigError(f"{path} is not a regular file")
-            return opened.read((1 << 20) + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+        yield str(folder / name), definition_body(folder / name)
 
 
 def _fits(name: str) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.assemble.bodies import definition_body
 from toolcrib.executors.environment import command_environment
 from toolcrib.values.refusal import ConfigError, ToolcribError
 
@@ -49,7 +49,7 @@ def read_declared(settings: Config) -> Declared:
     aside: dict[str, str] = {}
     for file in files:
         try:
-            definition = read_definition(_body(file), str(file), bounds_of(settings))
+            definition = read_definition(definition_body(file), str(file), bounds_of(settings))
             if (other := found.get(definition.name.lower())) is not None:
                 raise ConfigError(f"{file}: {other.place} has a tool of that name, {other.name}; rename one")
             found[definition.name.lower()] = definition
@@ -108,15 +108,3 @@ def desk_of(hands: Hands) -> CommandDesk:
 
 def _environment(settings: Config, declared: Iterable[str]) -> Mapping[str, str]:
     return command_environment(os.environ, dict.fromkeys((*MINIMAL, *settings.tools.env_allowlist, *declared)))
-
-
-def _body(path: Path) -> bytes:
-    """A little more than a definition may have, so that a longer one is refused and not cut."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ConfigError(f"{path} is not a regular file")
-            return opened.read((1 << 20) + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.assemble.agents import PROJECT_AGENTS, project_content
+from toolcrib.assemble.bodies import read_body
 from toolcrib.policy.commands import command_target
 from toolcrib.sources.module import ModuleProblem, Sandbox
 from toolcrib.toolsets.shell.programs import find_command
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from toolcrib.config import Config
     from toolcrib.trust import Content
     from toolcrib.values.process import Ended
+
+MOST_OF_A_MODULE = 1 << 23
 
 
 @dataclass(slots=True)
@@ -64,9 +67,7 @@ def trusted_body(content: Content | None, settings: Config, path: str) -> bytes:
 
 def _home_body(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as opened:
-            return opened.read((1 << 23) + 1)
+        return read_body(path, MOST_OF_A_MODULE)
     except FileNotFoundError:
         folder = Path(path).parent
         there = sorted(each.name for each in folder.glob("*.py")) if folder.is_dir() else []

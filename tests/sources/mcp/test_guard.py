@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from servers_at_hand import Open, hostile
-from test_real_servers import node, python
+from test_real_servers import all_servers
 
 from toolcrib.values.contract import Basis
 from toolcrib.values.identity import Principal, Standing, Surface
@@ -80,14 +80,6 @@ async def test_a_server_that_says_it_changed_and_not_how_runs_nothing(
 
 
 async def test_nothing_that_the_real_servers_say_is_suspect(crib_with: Open, tmp_path: Path) -> None:
-    servers = {
-        "everything": node("everything", "stdio"),
-        "files": node("filesystem", str(tmp_path)),
-        "memory": node("memory"),
-        "time": python("time"),
-        "git": python("git"),
-        "fetch": python("fetch"),
-    }
-    async with crib_with(**servers) as crib, crib.run() as run:
+    async with crib_with(**all_servers(tmp_path)) as crib, crib.run() as run:
         assert len([name for name in run.tools if name.startswith("mcp.")]) > 40
         assert crib.runtime.contracts.suspects == {}

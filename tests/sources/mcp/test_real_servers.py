@@ -26,6 +26,18 @@ def python(name: str, *arguments: str) -> dict[str, object]:
     return {"command": str(script), "args": list(arguments), "connect_timeout_ms": 60_000}
 
 
+def all_servers(folder: Path) -> dict[str, dict[str, object]]:
+    """The six real servers, each as mcp.json names it."""
+    return {
+        "everything": node("everything", "stdio"),
+        "files": node("filesystem", str(folder)),
+        "memory": node("memory"),
+        "time": python("time"),
+        "git": python("git"),
+        "fetch": python("fetch"),
+    }
+
+
 async def test_the_filesystem_server_reads_and_writes_where_it_may(crib_with: Open, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
@@ -75,15 +87,7 @@ async def test_the_fetch_server_lists_its_tool(crib_with: Open) -> None:
 
 
 async def test_every_tool_of_every_real_server_can_be_registered(crib_with: Open, tmp_path: Path) -> None:
-    servers = {
-        "everything": node("everything", "stdio"),
-        "files": node("filesystem", str(tmp_path)),
-        "memory": node("memory"),
-        "time": python("time"),
-        "git": python("git"),
-        "fetch": python("fetch"),
-    }
-    async with crib_with({"discovery": {"mode": "eager"}}, **servers) as crib, crib.run() as run:
+    async with crib_with({"discovery": {"mode": "eager"}}, **all_servers(tmp_path)) as crib, crib.run() as run:
         assert crib.servers is not None
         assert {name: aside for name, aside in crib.servers.set_aside.items() if aside} == {}
         assert len(run.tools) > 50
