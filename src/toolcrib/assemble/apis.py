@@ -8,42 +8,53 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolcrib.assemble.bodies import read_body
 from toolcrib.assemble.judging import network_rules
 from toolcrib.network import Reach
 from toolcrib.network.exchange import Answer, exchange
 from toolcrib.policy.network.url import read_url
 from toolcrib.sources.openapi.document import read_document
-from toolcrib.sources.openapi.tools import Api, Request, api_tools, chosen_base
+from toolcrib.sources.openapi.reading import MOST_BYTES
+from toolcrib.sources.openapi.request import Request
+from toolcrib.sources.openapi.servers import chosen_base
+from toolcrib.sources.openapi.tools import Api, Offer, api_tools
 from toolcrib.values.references import resolved
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
-from toolcrib.values.tool import Tool
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
     from toolcrib.config.apis import ApiEntry
 
 
-def open_apis(settings: Config) -> list[Tool]:
-    """The tools of every document that the configuration names."""
-    return [tool for name, entry in settings.apis.items() for tool in _tools(settings, name, entry)]
-
-
-def _tools(settings: Config, name: str, entry: ApiEntry) -> list[Tool]:
+def api_offer(settings: Config, name: str, entry: ApiEntry) -> Offer:
+    """The tools of one document; ConfigError when it cannot be used at all."""
     file = entry.document if entry.document.is_absolute() else settings.home.root / entry.document
+    where = f"apis.{name}"
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"apis.{name}: {file} cannot be read: {error}") from error
-    document = read_document(text, str(file))
-    base = chosen_base(document, entry.server, f"apis.{name}")
-    headers = partial(_headers, name, entry.headers)
-    reach = Reach(network_rules(settings))
-    return api_tools(Api(name, document, base, headers, partial(send, reach, entry.timeout_ms / 1000)))
+        body = read_body(file, MOST_BYTES)
+    except OSError as error:
+        raise ConfigError(f"{where}: {file} cannot be read: {error.strerror}") from error
+    document = read_document(body, str(file))
+    further = [server for operation in document.operations for server in operation.servers]
+    own = {*(("header", key.lower()) for key in entry.headers), *(("query", key) for key in entry.query)}
+    timeout = entry.timeout_ms / 1000
+    return api_tools(
+        Api(
+            name=name,
+            document=document,
+            base=chosen_base(document.servers, entry.server, where, further),
+            send=partial(send, Reach(network_rules(settings)), timeout),
+            timeout=timeout,
+            headers=partial(_filled, where, entry.headers),
+            query=partial(_filled, where, entry.query),
+            own=frozenset(own),
+        )
+    )
 
 
-def _headers(name: str, headers: Mapping[str, str]) -> Mapping[str, str]:
+def _filled(where: str, texts: Mapping[str, str]) -> Mapping[str, str]:
     try:
-        return resolved(headers, os.environ, f"apis.{name}")
+        return resolved(texts, os.environ, where)
     except ConfigError as error:
         raise Refusal(Reason.CONFIG_ERROR, str(error)) from error
 

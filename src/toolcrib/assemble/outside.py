@@ -1,4 +1,5 @@
-"""Tools from outside the program: declared commands, modules of agents' definitions, installed packages.
+"""Tools from outside the program: declared commands, modules of agents' definitions, installed packages, HTTP
+interfaces.
 
 All are put on shelves of the registry. What cannot be used is set aside with its reason, and everything else works;
 an agent whose definition names what cannot be used has no runs until that is mended.
@@ -39,10 +40,6 @@ def open_outside(
     stack: AsyncExitStack, settings: Config, runtime: Runtime, rules: RuleBook, agents: Agents, hands: Hands | None
 ) -> Outside | None:
     """Tools from outside the program, with what definitions say of calls of them; None when there are none."""
-    if settings.apis:
-        from toolcrib.assemble.apis import open_apis
-
-        runtime.registry.add(open_apis(settings))
     if hands is None or not is_wanted(settings, agents):
         return None
     outside = _loaded(settings, runtime, agents, hands)
@@ -81,6 +78,7 @@ def is_wanted(settings: Config, agents: Agents) -> bool:
     definitions = agents.definitions.values()
     return (
         bool(settings.tools.packages)
+        or bool(settings.apis)
         or settings.tools.watch
         or any(each.toolsets.brought for each in definitions)
         or bool(declared_files(settings.home.tools))
@@ -110,6 +108,7 @@ class Outside:
         outside.load_declared()
         outside.load_modules()
         outside._load_packages()
+        outside._load_apis()
         return outside
 
     def load_declared(self) -> None:
@@ -204,6 +203,21 @@ class Outside:
                     definition, f"external.{each.package}.", [tool.name for tool in tools], each.approval
                 )
         self.rules = (*self.rules, *rules)
+
+    def _load_apis(self) -> None:
+        """The documents that the configuration names; what of one cannot be used leaves the rest of it."""
+        for name, entry in self.settings.apis.items():
+            from toolcrib.assemble.apis import api_offer  # only where there are some
+
+            place = f"apis.{name}"
+            try:
+                offer = api_offer(self.settings, name, entry)
+            except ToolcribError as error:
+                self.aside[place] = str(error)
+                continue
+            refused = self.shelf.publish(place, offer.tools)
+            wrong = {**offer.aside, **refused}
+            self.aside.update({f"{place} {each}": f"{place}: {each}: {why}" for each, why in wrong.items()})
 
     def _put(self, key: str, tools: list[Tool]) -> None:
         if refused := self.shelf.publish(key, tools):

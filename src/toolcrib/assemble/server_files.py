@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolcrib.sources.mcp.entry import Entry, Override, read_entries
-from toolcrib.values.references import referred
+from toolcrib.values.references import secrets_in
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Effect
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from toolcrib.config import Config
 
 PROJECT_FILE = ".mcp.json"
-_HARMLESS = re.compile(r"[/~.].*|[0-9.]+|.{0,5}|https?://[^@]*|true|false", re.IGNORECASE | re.DOTALL)
-_NO_SECRETS = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL", "PWD"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,6 @@ def _narrowed_override(said: Override) -> Override:
 
 def secret_values(entries: tuple[Entry, ...], environment: Mapping[str, str]) -> list[str]:
     """What stands for the references of entries; nothing that a server says may show it."""
-    named = {name for entry in entries for name in referred((*entry.env.values(), *entry.headers.values()))}
-    values = (environment.get(name, "") for name in sorted(named - _NO_SECRETS))
-    return [value for value in values if not _HARMLESS.fullmatch(value)]
+    return secrets_in(
+        (text for entry in entries for text in (*entry.env.values(), *entry.headers.values())), environment
+    )

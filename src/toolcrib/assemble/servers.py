@@ -11,6 +11,7 @@ from toolcrib.catalog.registry import Registry
 from toolcrib.executors.tree import family
 from toolcrib.ports import Journal, Unit
 from toolcrib.values.event import Draft, Level
+from toolcrib.values.references import secrets_in
 from toolcrib.values.refusal import ConfigError, ToolcribError
 from toolcrib.values.tool import Tool
 from toolcrib.values.turn import Turn
@@ -124,9 +125,12 @@ def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:
 
 
 def server_secrets(settings: Config) -> list[str]:
-    """The values that servers are given by reference."""
+    """The values that servers, and interfaces of the network, are given by reference."""
+    entries = settings.apis.values()
+    texts = (text for entry in entries for text in (*entry.headers.values(), *entry.query.values()))
+    found = secrets_in(texts, os.environ)
     if not settings.names_servers:
-        return []
+        return found
     from toolcrib.assemble.server_files import find_servers, secret_values
 
-    return secret_values(find_servers(settings).entries, os.environ)
+    return [*found, *secret_values(find_servers(settings).entries, os.environ)]

@@ -88,7 +88,7 @@ def add_command(
 )
 @click.pass_obj
 def validate(choices: Choices) -> None:
-    """Check declared commands, and modules of agents.
+    """Check declared commands, modules and OpenAPI documents.
 
     The modules are loaded, which runs their code; no tool is called. Ends with exit code 1 when anything is wrong.
     """

@@ -69,6 +69,7 @@ def examine(choices: Choices) -> list[Finding]:
         *_hooks(config),
         *_servers(config),
         *_commands(config),
+        *_apis(config),
         *_database(config.home),
         *_artifacts(config),
         *_space(config.home),
@@ -163,6 +164,14 @@ def _servers(config: Config) -> Iterator[Finding]:
         from toolcrib.cli.server_examination import examine_servers  # most homes name none
 
         yield from examine_servers(config)
+
+
+def _apis(config: Config) -> Iterator[Finding]:
+    """Each HTTP interface: whether its document can be read, and what of it is no tool."""
+    if config.apis:
+        from toolcrib.cli.api_examination import examine_apis  # most homes name none
+
+        yield from examine_apis(config)
 
 
 def _database(home: Home) -> Iterator[Finding]:

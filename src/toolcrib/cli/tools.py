@@ -191,17 +191,12 @@ def _catalogue(
 
 
 def built_in(config: Config) -> list[Tool]:
-    """The tools of the toolsets and interfaces that the configuration names, and those that agents made with them."""
-    found: list[Tool] = []
-    if config.apis:
-        from toolcrib.assemble.apis import open_apis
-
-        found += open_apis(config)
+    """The tools of the toolsets that the configuration names, and those that agents made with them."""
     if not config.toolsets and not config.tools_config:
-        return found
+        return []
     from toolcrib.assemble.hands import tools_to_show
 
-    found += tools_to_show(config)
+    found = tools_to_show(config)
     if "dynamic" in config.toolsets:
         from toolcrib.cli.made import made_tools  # opens the store
 

@@ -19,14 +19,18 @@ class ApiEntry:
     document: Path
     server: str
     headers: Mapping[str, str]
+    query: Mapping[str, str]
     timeout_ms: int
 
 
-def _api(at: At, *, document: Path, server: str, headers: Mapping[str, str], timeout_ms: int) -> ApiEntry:
-    return ApiEntry(document, server, headers, timeout_ms)
+def _api(
+    at: At, *, document: Path, server: str, headers: Mapping[str, str], query: Mapping[str, str], timeout_ms: int
+) -> ApiEntry:
+    return ApiEntry(document, server, headers, query, timeout_ms)
 
 
 _HEADER = text("the name of a header", r"[A-Za-z0-9-]{1,100}")
+_PARAMETER = text("the name of a parameter", r"[^\s&=#]{1,100}")
 _VALUE = text("a text, with ${NAME} for a variable of the environment", r"[^\r\n]{0,4096}")
 API = record(
     {
@@ -38,6 +42,11 @@ API = record(
             table(_HEADER, _VALUE),
             MappingProxyType[str, str]({}),
             "Sent with every request; secrets as `${NAME}` only.",
+        ),
+        "query": entry(
+            table(_PARAMETER, _VALUE),
+            MappingProxyType[str, str]({}),
+            "Added to every address, such as a key; secrets as `${NAME}` only.",
         ),
         "timeout_ms": entry(integer(1, 600_000), 30_000, "How long one request may take.", "ms"),
     },

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from toolcrib.values.refusal import ConfigError
 
+_HARMLESS = re.compile(r"[/~.].*|[0-9.]+|.{0,5}|https?://[^@]*|true|false", re.IGNORECASE | re.DOTALL)
+_NO_SECRETS = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL", "PWD"})
 _REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -25,3 +27,9 @@ def resolved(values: Mapping[str, str], environment: Mapping[str, str], where: s
 def referred(texts: Iterable[str]) -> set[str]:
     """The names of all variables that texts refer to."""
     return {match[1] for text in texts for match in _REFERENCE.finditer(text)}
+
+
+def secrets_in(texts: Iterable[str], environment: Mapping[str, str]) -> list[str]:
+    """What stands for the references of texts, as far as it can be a secret: nothing that is said back may show it."""
+    values = (environment.get(name, "") for name in sorted(referred(texts) - _NO_SECRETS))
+    return [value for value in values if not _HARMLESS.fullmatch(value)]

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from toolcrib import PermissionDecision, PermissionRequest, Toolcrib
-from toolcrib.sources.openapi.document import plain_schema, read_document
-from toolcrib.sources.openapi.tools import chosen_base
+from toolcrib.sources.openapi.document import read_document
+from toolcrib.sources.openapi.schema import Definitions
+from toolcrib.sources.openapi.servers import chosen_base
 from toolcrib.values.refusal import ConfigError, Reason
 
 pytestmark = pytest.mark.anyio
@@ -101,7 +102,7 @@ def prepare(home: Path, address: str) -> None:
 
 async def called(home: Path, address: str, name: str, arguments: dict[str, Any], **entry: Any) -> Any:
     prepare(home, address)
-    config = {"toolsets": [], "apis": {"shop": {"document": "shop.json", **entry}}}
+    config: dict[str, Any] = {"toolsets": [], "apis": {"shop": {"document": "shop.json", **entry}}}
     async with Toolcrib.open(home=home, config=config, asker=allow) as crib, crib.run() as run:
         return await run.call(name, arguments)
 
@@ -161,25 +162,27 @@ async def test_reads_and_writes_are_told_apart_and_all_reach_the_network(tmp_pat
         assert (await run.call("api.shop.get-item", {"id": "1"})).reason is Reason.PERMISSION_DENIED
 
 
+BOMB = "\n".join(["a0: &a0 x", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))])
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ('{"swagger": "2.0"}', "no OpenAPI 3 document"),
         ("[]", "is an object"),
-        ('{"openapi": "3.1.0", "paths": {"/a": {"$ref": "https://evil.example/a"}}}', "leaves the document"),
-        (
-            '{"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "x"}}, "/b": {"get": {"operationId": "x"}}}}',
-            "same operationId",
-        ),
+        ("a: [", "neither JSON nor YAML"),
+        ('{"openapi": "3.1.0", "info": {"version": NaN}}', "is not JSON"),
+        ("a: &a [1, 1, 1, 1]\nb: &b [*a, *a]\nopenapi: 3.0.0\nc: &c {d: *c}", "recursive"),
+        (BOMB, "stand for"),
     ],
 )
 def test_a_document_that_cannot_be_used_says_why(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        read_document(text, "shop.json")
+        read_document(text.encode(), "shop.json")
 
 
 def test_a_server_outside_the_document_is_refused() -> None:
-    found = read_document(json.dumps(document("https://shop.example/v1")), "shop.json")
+    found = read_document(json.dumps(document("https://shop.example/v1")).encode(), "shop.json").servers
     assert chosen_base(found, "https://shop.example/v2", "shop") == "https://shop.example/v2"
     with pytest.raises(ConfigError, match="none of the document's servers"):
         chosen_base(found, "https://evil.example/v1", "shop")
@@ -187,4 +190,4 @@ def test_a_server_outside_the_document_is_refused() -> None:
 
 def test_schemas_of_3_0_become_json_schema() -> None:
     old = {"type": "number", "minimum": 1, "exclusiveMinimum": True, "nullable": True, "example": 2}
-    assert plain_schema(old) == {"type": ["number", "null"], "exclusiveMinimum": 1}
+    assert Definitions({}).plain(old) == {"type": ["number", "null"], "exclusiveMinimum": 1}

@@ -1,37 +1,62 @@
-"""An OpenAPI 3 document, read and checked: its operations, with every schema brought to JSON Schema."""
+"""An OpenAPI 3 document, read and checked: its servers, and its operations one by one."""
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
 
+from toolcrib.sources.openapi.reading import read_text
+from toolcrib.sources.openapi.schema import Definitions, as_list, as_object, resolved
+from toolcrib.sources.openapi.servers import Server, read_servers
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import ConfigError
 
 METHODS = ("get", "head", "options", "post", "put", "patch", "delete", "trace")
-_DEPTH = 32
-_SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames"})
-_NOT_SCHEMA = frozenset(
-    {"nullable", "discriminator", "xml", "externalDocs", "example", "exclusiveMinimum", "exclusiveMaximum"}
-)
+FORM = "application/x-www-form-urlencoded"
+_NO_BODY = frozenset({"get", "head", "trace"})
+_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
+_KNOWN_STYLES = {
+    "path": {"simple"},
+    "query": {"form", "spaceDelimited", "pipeDelimited", "deepObject"},
+    "header": {"simple"},
+    "cookie": {"form"},
+}
+_IGNORED = frozenset({"accept", "content-type", "authorization"})
+"""Names of header parameters that the specification says mean nothing: other parts of a document speak of them."""
+_PLACE_IN_PATH = re.compile(r"\{([^{}]+)\}")
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing that goes into the path, the query, a header or a cookie."""
+    """One thing that goes into the path, the query, a header or a cookie, under the name `key` among the arguments.
+
+    `style` says how a list or an object is written there; `json` writes whatever it is as JSON.
+    """
 
     name: str
+    key: str
     place: str
     required: bool
     schema: JsonObject
+    style: str
     explode: bool
 
 
 @dataclass(frozen=True, slots=True)
+class Body:
+    """What a request carries, under the name `key` among the arguments."""
+
+    key: str
+    kind: str
+    schema: JsonObject
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path."""
+    """One method of one path. `servers` are its own, or those of its path or document."""
 
     operation_id: str
     method: str
@@ -39,184 +64,148 @@ class Operation:
     summary: str
     description: str
     parameters: tuple[Parameter, ...]
-    body: JsonObject | None
-    body_type: str
-    body_required: bool
-    answer: JsonObject | None
+    body: Body | None
+    servers: tuple[Server, ...]
+
+    @property
+    def label(self) -> str:
+        return f"{self.method.upper()} {self.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What of a document matters here. `definitions` are its components, for the schemas that refer to them."""
+    """What of a document matters here; `aside` says of operations that cannot be used what is wrong with them."""
 
     title: str
     version: str
-    servers: tuple[str, ...]
+    servers: tuple[Server, ...]
     operations: tuple[Operation, ...]
-    definitions: JsonObject
+    definitions: Definitions
+    aside: Mapping[str, str]
 
 
-def read_document(text: str, file: str) -> Document:
-    """The document, or an error that says what it lacks."""
-    raw = _parsed(text, file)
+def read_document(body: bytes, file: str) -> Document:
+    """The document; ConfigError when there is nothing in it that could be used."""
+    raw = read_text(body, file)
     version = raw.get("openapi")
     if not isinstance(version, str) or not version.startswith("3."):
         raise ConfigError(f"{file}: this is no OpenAPI 3 document (openapi: {version!r}); convert older ones first")
-    info = _object(raw.get("info"))
-    components = _object(_object(raw.get("components")).get("schemas"))
-    servers = tuple(
-        url for server in _list(raw.get("servers")) if isinstance(url := _object(server).get("url"), str) and url
-    )
-    return Document(
-        str(info.get("title", "")),
-        str(info.get("version", "")),
-        servers,
-        tuple(_operations(raw, file)),
-        {name: plain_schema(schema) for name, schema in components.items()},
-    )
+    info = as_object(raw.get("info"))
+    definitions = Definitions(raw)
+    servers = read_servers(raw.get("servers"))
+    operations: list[Operation] = []
+    aside: dict[str, str] = {}
+    for label, read in _found(raw, definitions, servers):
+        if isinstance(read, str):
+            aside[label] = read
+        else:
+            operations.append(read)
+    title, edition = str(info.get("title", "")), str(info.get("version", ""))
+    return Document(title, edition, servers, tuple(operations), definitions, aside)
 
 
-def _parsed(text: str, file: str) -> JsonObject:
-    try:
-        raw = json.loads(text)
-    except ValueError:
-        import yaml  # only for documents that are no JSON
-
+def _found(
+    raw: JsonObject, definitions: Definitions, servers: tuple[Server, ...]
+) -> Iterator[tuple[str, Operation | str]]:
+    """Every operation, or what is wrong with it."""
+    for path, held in as_object(raw.get("paths")).items():
         try:
-            raw = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{file}: this is neither JSON nor YAML: {error}") from error
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{file}: an OpenAPI document is an object")
-    return cast("JsonObject", raw)
-
-
-def _operations(raw: JsonObject, file: str) -> Iterator[Operation]:
-    seen: dict[str, str] = {}
-    for path, held in _object(raw.get("paths")).items():
-        item = _object(resolved(held, raw))
-        shared = _list(item.get("parameters"))
+            item = as_object(resolved(held, raw))
+        except ConfigError as error:
+            yield path, str(error)
+            continue
         for method in METHODS:
             if not isinstance(found := item.get(method), dict):
                 continue
-            operation = _operation(path, method, found, shared, raw)
-            where = f"{method.upper()} {path}"
-            if (other := seen.setdefault(operation.operation_id, where)) != where:
-                raise ConfigError(f"{file}: {other} and {where} have the same operationId {operation.operation_id!r}")
-            yield operation
+            try:
+                shared = as_list(item.get("parameters"))
+                near = read_servers(found.get("servers")) or read_servers(item.get("servers")) or servers
+                yield f"{method.upper()} {path}", _operation(path, method, found, shared, definitions, near)
+            except ConfigError as error:
+                yield f"{method.upper()} {path}", str(error)
 
 
-def _operation(path: str, method: str, found: JsonObject, shared: list[Json], raw: JsonObject) -> Operation:
-    parameters: dict[tuple[str, str], Parameter] = {}
-    for each in (*shared, *_list(found.get("parameters"))):
-        made = _parameter(_object(resolved(each, raw)))
-        parameters[made.name, made.place] = made
-    body = _object(resolved(found.get("requestBody"), raw))
-    body_type, schema = _content(_object(body.get("content")))
-    answers = _object(found.get("responses"))
-    success = next((answers[code] for code in sorted(answers) if code.startswith("2")), None)
-    _, answer = _content(_object(_object(resolved(success, raw)).get("content")))
+def _operation(
+    path: str, method: str, found: JsonObject, shared: list[Json], definitions: Definitions, near: tuple[Server, ...]
+) -> Operation:
+    if not path.startswith("/") or any(letter in path for letter in "?#\\") or not path.isprintable():
+        raise ConfigError("a path begins with / and holds no query, fragment or backslash")
+    parameters = _parameters(path, [*shared, *as_list(found.get("parameters"))], definitions)
     return Operation(
-        str(found.get("operationId") or _named(method, path)),
+        str(found.get("operationId") or "_".join([method, *_PLACE_IN_PATH.sub(r"\1", path).split("/")[1:]])),
         method,
         path,
-        str(found.get("summary", "")),
-        str(found.get("description", "")),
-        tuple(parameters.values()),
-        schema,
-        body_type,
-        body.get("required") is True,
-        answer,
+        _text(found.get("summary")),
+        _text(found.get("description")),
+        parameters,
+        None if method in _NO_BODY else _body(found.get("requestBody"), parameters, definitions),
+        near,
     )
 
 
-def _parameter(found: JsonObject) -> Parameter:
-    schema = found.get("schema")
-    if schema is None:
-        _, schema = _content(_object(found.get("content")))
-    described = plain_schema(schema if schema is not None else {"type": "string"})
+def _parameters(path: str, given: list[Json], definitions: Definitions) -> tuple[Parameter, ...]:
+    """The parameters, those of the operation before those of its path; each with a name of its own."""
+    by_place: dict[tuple[str, str], Parameter] = {}
+    for each in given:
+        made = _parameter(as_object(resolved(each, definitions.raw)), definitions)
+        if made.place != "header" or made.name.lower() not in _IGNORED:
+            by_place[made.name, made.place] = made
+    in_path = _PLACE_IN_PATH.findall(path)
+    for name in in_path:
+        if (name, "path") not in by_place:
+            by_place[name, "path"] = Parameter(name, name, "path", True, {"type": "string"}, "simple", False)
+    taken: set[str] = set()
+    named: list[Parameter] = []
+    for parameter in by_place.values():
+        if parameter.place == "path" and parameter.name not in in_path:
+            continue
+        key = parameter.name if parameter.name not in taken else f"{parameter.place}_{parameter.name}"
+        if key in taken:
+            raise ConfigError(f"there are two parameters {parameter.name!r}, and {key!r} is one too")
+        taken.add(key)
+        named.append(replace(parameter, key=key))
+    return tuple(named)
+
+
+def _parameter(found: JsonObject, definitions: Definitions) -> Parameter:
+    name, place = found.get("name"), found.get("in")
+    if not isinstance(name, str) or not name or not isinstance(place, str) or place not in _STYLES:
+        raise ConfigError(f"a parameter has a name, and is in path, query, header or cookie, not {place!r}")
+    if place in ("header", "cookie") and not _TOKEN.fullmatch(name):
+        raise ConfigError(f"{name[:60]!r} cannot be the name of a {place}")
+    style, schema = found.get("style", _STYLES[place]), found.get("schema")
+    if schema is None and found.get("content"):
+        style, schema = "json", as_object(next(iter(as_object(found.get("content")).values()), None)).get("schema")
+    if not isinstance(style, str) or style not in {*_KNOWN_STYLES[place], "json"}:
+        raise ConfigError(f"the parameter {name[:60]!r} has the style {style!r}, which is not known here")
+    described = definitions.plain(schema if schema is not None else {"type": "string"})
     if isinstance(text := found.get("description"), str) and "description" not in described:
         described = {**described, "description": text}
-    place = str(found.get("in", "query"))
-    explode = found.get("explode", found.get("style", "form") == "form") is not False
-    return Parameter(
-        str(found.get("name", "")), place, found.get("required") is True or place == "path", described, explode
-    )
+    explode = found.get("explode", style == "form") is not False
+    return Parameter(name, name, place, found.get("required") is True or place == "path", described, style, explode)
 
 
-def _content(content: JsonObject) -> tuple[str, JsonObject | None]:
-    """The media type to use, JSON if there is one, and its schema."""
+def _body(found: Json, parameters: tuple[Parameter, ...], definitions: Definitions) -> Body | None:
+    request = as_object(resolved(found, definitions.raw))
+    content = as_object(request.get("content"))
     if not content:
-        return "", None
-    chosen = next((kind for kind in content if "json" in kind), next(iter(content)))
-    schema = _object(content[chosen]).get("schema")
-    return chosen, plain_schema(schema) if schema is not None else {}
+        return None
+    kind = min(content, key=_preference)
+    schema = definitions.plain(as_object(content[kind]).get("schema", {}))
+    if _preference(kind) > 2 and schema.get("type") != "string":
+        raise ConfigError(f"its body is {kind[:80]}; bodies of JSON, of forms and of text can be sent")
+    taken = {parameter.key for parameter in parameters}
+    key = next(name for name in ("body", "request_body", "the_request_body") if name not in taken)
+    return Body(key, kind, schema, request.get("required") is True)
 
 
-def plain_schema(schema: Json, depth: int = 0) -> JsonObject:
-    """A schema of OpenAPI 3.0 or 3.1 as JSON Schema; references point to `$defs`."""
-    if depth > _DEPTH or not isinstance(schema, Mapping):
-        return {}
-    made: dict[str, Json] = {}
-    for key, value in schema.items():
-        if key == "$ref" and isinstance(value, str):
-            made["$ref"] = value.replace("#/components/schemas/", "#/$defs/")
-        elif key in ("properties", "patternProperties", "$defs", "dependentSchemas"):
-            made[key] = {name: plain_schema(inner, depth + 1) for name, inner in _object(value).items()}
-        elif key in ("items", "additionalProperties", "not", "contains", "propertyNames") and isinstance(
-            value, Mapping
-        ):
-            made[key] = plain_schema(value, depth + 1)
-        elif key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-            made[key] = [plain_schema(inner, depth + 1) for inner in _list(value)]
-        elif key not in (
-            "nullable",
-            "discriminator",
-            "xml",
-            "externalDocs",
-            "example",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-        ):
-            made[key] = value
-    _bounds(schema, made)
-    if schema.get("nullable") is True and isinstance(kind := made.get("type"), str):
-        made["type"] = [kind, "null"]
-    return made
+def _preference(kind: str) -> int:
+    """What is sent best of what a body may be."""
+    plain = kind.partition(";")[0].strip().lower()
+    if plain == "application/json" or plain.endswith("+json") or plain == "*/*":
+        return 0
+    return 1 if plain == FORM else 2 if plain.startswith("text/") else 3
 
 
-def _bounds(schema: Mapping[str, Json], made: dict[str, Json]) -> None:
-    """3.0 says with a flag beside the bound what JSON Schema says with a bound of its own."""
-    for flag, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        value = schema.get(flag)
-        if value is True and bound in made:
-            made[flag] = made.pop(bound)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            made[flag] = value
-
-
-def resolved(value: Json, raw: JsonObject, depth: int = 0) -> Json:
-    """What a reference inside the document stands for; one to anywhere else is an error."""
-    if not isinstance(value, dict) or not isinstance(reference := value.get("$ref"), str):
-        return value
-    if not reference.startswith("#/") or depth > _DEPTH:
-        raise ConfigError(
-            f"the reference {reference[:120]!r} leaves the document; only references inside it are followed"
-        )
-    found: Json = raw
-    for step in reference[2:].split("/"):
-        found = _object(found).get(step.replace("~1", "/").replace("~0", "~"))
-    return resolved(found, raw, depth + 1)
-
-
-def _named(method: str, path: str) -> str:
-    words = [part.strip("{}") for part in path.split("/") if part]
-    return "_".join([method, *words])
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -13,198 +14,166 @@ from urllib.parse import quote, urlencode, urlsplit
 from toolcrib.network.exchange import Answer
 from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.openapi.document import Document, Operation, Parameter
+from toolcrib.sources.openapi.request import Request, request_for
+from toolcrib.sources.openapi.schema import Definitions
+from toolcrib.sources.openapi.servers import origin_of
 from toolcrib.values.context import ToolContext
-from toolcrib.values.json import Json, JsonObject
-from toolcrib.values.refusal import ConfigError, Reason, Refusal
-from toolcrib.values.result import JsonBlock, Text, ToolError, ToolReturn
+from toolcrib.values.json import Json, JsonObject, canonical
+from toolcrib.values.refusal import Reason, ToolcribError
+from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolReturn
 from toolcrib.values.spec import Effect, Source, ToolSpec, ToolType
 from toolcrib.values.tool import Arguments, Tool
 
+GRACE_SECONDS = 3.0
+"""How much longer the counter waits than a request may take: its own limit must come first."""
 _READS = frozenset({"get", "head"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
-_FORBIDDEN = frozenset({"host", "content-length", "transfer-encoding", "connection", "authorization", "cookie"})
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What goes over the wire."""
-
-    method: str
-    url: str
-    headers: Mapping[str, str]
-    body: bytes | None
-
 
 Send = Callable[[Request], Awaitable[Answer]]
+Words = Callable[[], Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """One document with the server that was chosen and the headers that prove who calls."""
+    """One document with the server that was chosen, and what proves who calls: the operator's headers and query."""
 
     name: str
     document: Document
     base: str
-    headers: Callable[[], Mapping[str, str]]
     send: Send
+    timeout: float
+    headers: Words
+    query: Words
+    own: frozenset[tuple[str, str]] = frozenset()
+    """What the operator says, as (place, name in lower case): no argument says it again."""
 
 
-def chosen_base(document: Document, wanted: str, file: str) -> str:
-    """The server to call: the operator's choice among the document's servers, or the only one it has."""
-    bases = [server for server in document.servers if urlsplit(server).scheme in ("http", "https")]
-    if wanted:
-        if bases and not any(_within(wanted, base) for base in bases):
-            raise ConfigError(f"{file}: {wanted} is none of the document's servers: {', '.join(bases)}")
-        return wanted.rstrip("/")
-    if len(bases) != 1:
-        found = ", ".join(bases) or "none with a full address"
-        raise ConfigError(f"{file}: say which server to use; the document has {found}")
-    return bases[0].rstrip("/")
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of a document, in its order; `aside` says of the other operations why they are none."""
+
+    tools: list[Tool] = field(default_factory=list[Tool])
+    aside: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def _within(wanted: str, base: str) -> bool:
-    ours, theirs = urlsplit(wanted), urlsplit(base)
-    return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
+def api_tools(api: Api) -> Offer:
+    """One tool for each operation that the chosen server has."""
+    offer = Offer(aside=dict(api.document.aside))
+    places: dict[str, str] = {}
+    for operation in api.document.operations:
+        try:
+            made = _tool(api, operation)
+        except ToolcribError as error:
+            offer.aside[operation.label] = str(error)
+            continue
+        if isinstance(made, str):
+            offer.aside[operation.label] = made
+        elif (other := places.setdefault(made.name.lower(), operation.label)) != operation.label:
+            offer.aside[operation.label] = f"{other} is {made.name} already; give it an operationId of its own"
+        else:
+            offer.tools.append(made)
+    return offer
 
 
-def api_tools(api: Api) -> list[Tool]:
-    """One tool per operation, in the document's order."""
-    return [_tool(api, operation) for operation in api.document.operations]
-
-
-def _tool(api: Api, operation: Operation) -> Tool:
-    reads = operation.method in _READS
-    schema, body_key = _schema(operation, api.document.definitions)
-    words = operation.summary or operation.description or f"{operation.method.upper()} {operation.path}"
+def _tool(api: Api, operation: Operation) -> Tool | str:
+    """The tool of an operation, or why there is none."""
+    base = _base_of(api, operation)
+    if base is None:
+        there = ", ".join(server.url for server in operation.servers)
+        return f"it is at {there}, and {origin_of(api.base)} is called here; give that server an entry of its own"
+    word = _UNSAFE.sub("_", operation.operation_id).strip("_-")
+    if not word:
+        return f"its operationId {operation.operation_id[:60]!r} has no letter or digit that a name could have"
+    operation = replace(operation, parameters=tuple(_left(api, operation)))
     spec = ToolSpec(
-        name=f"api.{api.name}.{_UNSAFE.sub('_', operation.operation_id).strip('_')}",
-        description=words.strip(),
+        name=f"api.{api.name}.{word}",
+        description=(operation.summary or operation.description or operation.label).strip(),
         help=operation.description if operation.summary else "",
-        input_schema=schema,
-        effect=Effect.READ if reads else Effect.WRITE,
+        input_schema=_schema(operation, api.document.definitions),
+        effect=Effect.READ if operation.method in _READS else Effect.WRITE,
         tags=frozenset({"network", "openapi"}),
         category="Network",
         tool_type=ToolType.CUSTOM,
-        source=Source("openapi", f"{api.base} {api.document.title}".strip(), api.document.version),
-        metadata={"untrusted": True, "operation": f"{operation.method.upper()} {operation.path}"},
+        timeout=api.timeout + GRACE_SECONDS,
+        source=Source("openapi", f"{base} {api.document.title}".strip(), api.document.version),
+        metadata={"untrusted": True, "operation": operation.label},
     )
-    target = (fixed_target(api.base),)
-    return Tool(spec, partial(_call, api, operation, body_key), targets=lambda _: target)
+    target, digest = (fixed_target(base),), _digest(operation, base)
+    return Tool(spec, partial(_call, api, operation, base), targets=lambda _: target, implementation=lambda: digest)
 
 
-def _schema(operation: Operation, definitions: JsonObject) -> tuple[JsonObject, str]:
-    """Parameters and body as one object. The body is one property, under a name no parameter has."""
-    properties: dict[str, Json] = {parameter.name: parameter.schema for parameter in operation.parameters}
-    required: list[Json] = [parameter.name for parameter in operation.parameters if parameter.required]
-    body_key = "body" if "body" not in properties else "request_body"
+def _base_of(api: Api, operation: Operation) -> str | None:
+    """Where an operation is called: at the chosen address, or at the same host under a path of its own."""
+    if operation.servers is api.document.servers or not operation.servers:
+        fits = not operation.servers or any(server.is_at(api.base) for server in operation.servers)
+        return api.base if fits else None
+    for server in operation.servers:
+        if server.is_at(api.base):
+            return origin_of(api.base) + server.path
+    return None
+
+
+def _left(api: Api, operation: Operation) -> Iterator[Parameter]:
+    """The parameters that are left to whoever calls."""
+    for parameter in operation.parameters:
+        name = parameter.name.lower() if parameter.place == "header" else parameter.name
+        if (parameter.place, name) not in api.own:
+            yield parameter
+
+
+def _schema(operation: Operation, definitions: Definitions) -> JsonObject:
+    """Parameters and body as one object."""
+    properties: dict[str, Json] = {each.key: each.schema for each in operation.parameters}
+    required: list[Json] = [each.key for each in operation.parameters if each.required]
     if operation.body is not None:
-        properties[body_key] = operation.body
-        if operation.body_required:
-            required.append(body_key)
+        properties[operation.body.key] = operation.body.schema
+        required += [operation.body.key] if operation.body.required else []
     made: dict[str, Json] = {"type": "object", "properties": properties, "additionalProperties": False}
     if required:
         made["required"] = required
-    needed = _referred(properties, definitions)
-    if needed:
+    if needed := definitions.used(properties):
         made["$defs"] = needed
-    return made, body_key
+    return made
 
 
-def _referred(value: Json, definitions: JsonObject) -> dict[str, Json]:
-    """The definitions a schema needs, and those that these need."""
-    found: dict[str, Json] = {}
-    waiting: list[Json] = [value]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, dict):
-            reference = here.get("$ref")
-            name = reference.removeprefix("#/$defs/") if isinstance(reference, str) else ""
-            if name in definitions and name not in found:
-                found[name] = definitions[name]
-                waiting.append(definitions[name])
-            waiting.extend(here.values())
-        elif isinstance(here, list):
-            waiting.extend(here)
-    return found
+def _digest(operation: Operation, base: str) -> str:
+    """What a call would send where, apart from the contract: a change of it is another tool."""
+    places: list[Json] = [[each.key, each.name, each.place, each.style, each.explode] for each in operation.parameters]
+    kind = None if operation.body is None else operation.body.kind
+    return hashlib.sha256(canonical([operation.label, base, places, kind]).encode()).hexdigest()
 
 
-async def _call(
-    api: Api, operation: Operation, body_key: str, context: ToolContext, arguments: Arguments
-) -> ToolReturn:
-    answer = await api.send(request_for(api, operation, body_key, arguments))
+async def _call(api: Api, operation: Operation, base: str, context: ToolContext, arguments: Arguments) -> ToolReturn:
+    answer = await api.send(_signed(api, request_for(operation, base, arguments)))
     content = _content(answer)
     if answer.status < 400 and answer.status not in _REDIRECTS:
         return ToolReturn((content,), {"status": answer.status})
-    message = f"{operation.method.upper()} {operation.path} answered {answer.status}"
+    message = f"{operation.label} answered {answer.status}"
     if answer.status in _REDIRECTS:
         message += f", a redirect to {answer.headers.get('location', 'nowhere')}, which is not followed"
     return ToolReturn((Text(message), content), {"status": answer.status}, ToolError(_reason(answer.status), message))
 
 
-def request_for(api: Api, operation: Operation, body_key: str, arguments: Arguments) -> Request:
-    """The request for valid arguments. Whatever they hold, it goes to the server that was fixed beforehand."""
-    path, query, headers = operation.path, list[tuple[str, str]](), dict[str, str]()
-    for parameter in operation.parameters:
-        if parameter.name not in arguments:
-            continue
-        value = arguments[parameter.name]
-        if parameter.place == "path":
-            path = path.replace("{" + parameter.name + "}", _segment(parameter.name, value))
-        elif parameter.place == "query":
-            query += _query(parameter, value)
-        elif parameter.place == "header" and parameter.name.lower() not in _FORBIDDEN:
-            headers[parameter.name] = _one_line(parameter.name, _text(value))
-    body = None
-    if operation.body is not None and body_key in arguments:
-        headers["Content-Type"] = operation.body_type or "application/json"
-        body = _encoded(arguments[body_key], headers["Content-Type"])
-    url = api.base + path + (f"?{urlencode(query)}" if query else "")
-    if urlsplit(url).netloc != urlsplit(api.base).netloc:
-        raise Refusal(Reason.PERMISSION_DENIED, f"these arguments would send the request to {urlsplit(url).netloc}")
-    return Request(operation.method.upper(), url, {**headers, **api.headers()}, body)
+def _signed(api: Api, request: Request) -> Request:
+    """The request with the operator's own headers and query, which stand above what arguments say."""
+    own = urlencode(api.query(), quote_via=quote)
+    joint = "&" if urlsplit(request.url).query else "?"
+    names = {name.lower() for name in api.headers()}
+    kept = {name: value for name, value in request.headers.items() if name.lower() not in names}
+    return replace(request, url=f"{request.url}{joint}{own}" if own else request.url, headers={**kept, **api.headers()})
 
 
-def _segment(name: str, value: Json) -> str:
-    text = _text(value)
-    if text in ("", ".", ".."):
-        raise Refusal(Reason.VALIDATION_ERROR, f"{name} is part of a path and cannot be {text!r}")
-    return quote(text, safe="")
-
-
-def _query(parameter: Parameter, value: Json) -> list[tuple[str, str]]:
-    if isinstance(value, list):
-        if parameter.explode:
-            return [(parameter.name, _text(item)) for item in value]
-        return [(parameter.name, ",".join(map(_text, value)))]
-    return [(parameter.name, _text(value))]
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _one_line(name: str, text: str) -> str:
-    if not text.isprintable() or not text.isascii():
-        raise Refusal(Reason.VALIDATION_ERROR, f"{name} is sent as a header and must be one line of ASCII")
-    return text
-
-
-def _encoded(value: Json, kind: str) -> bytes:
-    if "json" in kind:
-        return json.dumps(value, ensure_ascii=False).encode()
-    if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
-        return urlencode({key: _text(item) for key, item in value.items()}).encode()
-    return _text(value).encode()
-
-
-def _content(answer: Answer) -> Text | JsonBlock:
-    if "json" in answer.headers.get("content-type", ""):
+def _content(answer: Answer) -> Block:
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind.endswith("json"):
         try:
             return JsonBlock(cast("Json", json.loads(answer.body)))
         except ValueError:
-            pass
-    return Text(answer.body.decode("utf-8", "replace"))
+            return Text(answer.body.decode("utf-8", "replace"))
+    if b"\0" in answer.body[:8_192]:
+        return Text(f"[{len(answer.body):,} bytes of {kind or 'binary data'}]")
+    return Text(answer.body.decode("utf-8", "replace") or f"(answered {answer.status}, without content)")
 
 
 def _reason(status: int) -> Reason:
