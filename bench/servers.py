@@ -32,7 +32,8 @@ from toolcrib.assemble.servers import Log, Shelf
 from toolcrib.executors.tree import family
 from toolcrib.sources.mcp.entry import Entry, Override
 from toolcrib.sources.mcp.lane import Wire
-from toolcrib.sources.mcp.pipe import Link, decoded, delivered
+from toolcrib.sources.mcp.lines import decoded
+from toolcrib.sources.mcp.pipe import Link, delivered
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.values.spec import Effect
 
@@ -154,7 +155,7 @@ class Stub:
             return orjson.dumps(message)
 
         async def deliver(line: bytes, incoming: Any) -> None:
-            if (message := decoded(line, link.cleaner)) is not None:
+            if (message := await decoded(line, link.cleaner)) is not None:
                 await delivered(message, incoming, link)
 
         link.lane.open(Wire(lines.put_nowait, drained))

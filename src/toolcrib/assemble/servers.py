@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 SESSION = "mcp"
 """What happens to servers belongs to no agent's session; it is recorded in one of its own."""
-_SAID_LIMIT = 1_000
+_BURST, _PER_SECOND = 200, 2.0
+"""How much servers may say at once, and how soon they may say more."""
 
 
 @dataclass(slots=True)
@@ -87,16 +89,39 @@ class Log:
 
     journal: Journal
     redactor: Redactor
-    said: dict[str, int] = field(default_factory=dict[str, int])
+    room: dict[tuple[str, str], Room] = field(default_factory=dict[tuple[str, str], "Room"])
 
     def note(self, server: str, kind: str, words: str) -> None:
-        count = self.said[server] = self.said.get(server, 0) + 1
-        if count > _SAID_LIMIT:
+        room = self.room.setdefault((server, kind), Room())
+        if not room.take(time.monotonic()):
             return
-        text = "it says too much to record the rest" if count == _SAID_LIMIT else self.redactor.text(words)[0]
+        if left_out := room.left_out:
+            room.left_out = 0
+            self._queue(server, kind, f"it said too much: {left_out} of these are not on record")
+        self._queue(server, kind, self.redactor.text(words)[0])
+
+    def _queue(self, server: str, kind: str, text: str) -> None:
         level = Level.WARNING if kind in ("mcp_server_down", "tool_set_aside", "waiting") else Level.INFO
         name = kind if kind.startswith("mcp_server_") else f"mcp_server_{kind}"
         self.journal.queue(Unit((Draft(name, SESSION, level=level, payload={"server": server, "text": text}),)))
+
+
+@dataclass(slots=True)
+class Room:
+    """How many more events of one kind a server has; what was used comes back with time."""
+
+    left: float = _BURST
+    at: float = 0.0
+    left_out: int = 0
+
+    def take(self, now: float) -> bool:
+        self.left = min(self.left + (now - self.at) * _PER_SECOND, _BURST)
+        self.at = now
+        if self.left < 1:
+            self.left_out += 1
+            return False
+        self.left -= 1
+        return True
 
 
 def open_servers(settings: Config, runtime: Runtime) -> McpSource | None:

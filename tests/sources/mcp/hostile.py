@@ -66,6 +66,23 @@ def misbehave(id: object) -> None:
         os.write(1, head)
         for _ in range(64):
             os.write(1, b"x" * 1024 * 1024)
+    elif HOW == "dense":
+        os.write(1, json.dumps({"jsonrpc": "2.0", "id": id, "result": {}})[:-2].encode() + b'"content": [')
+        for _ in range(64):
+            os.write(1, b'{"a":[]},' * 25_000)
+        os.write(1, b"1]}}\n")
+    elif HOW == "forged":
+        forged: dict[str, Any] = {"result": {"id": "call-1", "jsonrpc": "2.0", "content": []}}
+        os.write(1, json.dumps(forged)[:-3].encode() + b"[]," * 6_000_000)
+    elif HOW == "large":
+        words = 'Say "it", {again}; [1, 2].\n' * 40_000
+        send({"result": text(words), "id": id})
+    elif HOW == "noise":
+        os.write(1, b"booting...\n" * 300)
+    elif HOW == "blank":
+        for _ in range(20):
+            os.write(1, b" \n" * 25_000 + b"\n" * 50_000)
+        answer(id, text("after nothing"))
     elif HOW == "wrongid":
         answer(99_999, text("for somebody else"))
         answer(id, text("right"))

@@ -13,6 +13,7 @@ import pytest
 from servers_at_hand import Open, hostile
 
 from toolcrib import Toolcrib
+from toolcrib.assemble.servers import Room
 from toolcrib.engine.run import Run
 from toolcrib.values.refusal import Reason
 
@@ -67,6 +68,14 @@ async def test_noise_between_messages_is_passed_over(crib_with: Open) -> None:
         assert (await run.call("mcp.bad.misbehave")).text == "after the noise"
 
 
+async def test_a_server_that_only_makes_noise_is_left_and_tried_again(crib_with: Open) -> None:
+    async with crib_with(bad=hostile("noise", timeout_ms=10_000)) as crib, crib.run() as run:
+        result = await run.call("mcp.bad.misbehave")
+        assert result.reason is Reason.PROVIDER_ERROR
+        assert "too much that is no message" in result.text
+        assert (await run.call("mcp.bad.echo", {"text": "back"})).text == "back"
+
+
 async def test_a_message_without_end_closes_the_connection_within_its_limit(crib_with: Open) -> None:
     async with crib_with(bad=hostile("bigline", timeout_ms=20_000), good=hostile()) as crib, crib.run() as run:
         before = psutil.Process().memory_info().rss
@@ -96,7 +105,14 @@ async def test_a_flood_of_words_is_drained_and_recorded_up_to_a_limit(crib_with:
         async with crib.run() as run:
             assert (await run.call("mcp.bad.misbehave")).text == "said a lot"
         said = [event async for event in crib.events("mcp", follow_on=False) if event.type == "mcp_server_said"]
-        assert 0 < len(said) <= 1_000
+        assert 0 < len(said) <= 300
+
+
+def test_what_a_server_said_too_much_of_is_counted_and_later_words_are_recorded() -> None:
+    room = Room()
+    taken = [room.take(100.0) for _ in range(500)]
+    assert (taken.count(True), room.left_out) == (200, 300)
+    assert room.take(101.0)
 
 
 async def test_nothing_of_a_server_survives_the_crib(crib_with: Open, tmp_path: Path) -> None:

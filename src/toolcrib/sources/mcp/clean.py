@@ -21,6 +21,8 @@ class Cleaner:
         self.set_aside: dict[str, str] = {}
         self.holds_tools = False
         """Whether tools are passed by where the protocol's library does not look at them."""
+        self.trouble = ""
+        """Why the connection was ended by us."""
         self._noise = 0
         self._room = MOST_TOOLS
         self._asked: dict[object, str] = {}
@@ -34,11 +36,18 @@ class Cleaner:
         """A line that is no message: banners and prints are passed over, up to a point."""
         self._noise += 1
         self.note("noise", line)
+        if not self.is_worth_reading:
+            self.trouble = "the server sent too much that is no message"
 
     @property
     def has_room(self) -> bool:
         """Whether the list that is being read may have more tools."""
         return self._room > 0
+
+    def begin(self) -> None:
+        """A new connection: what was wrong with the last one is no trouble of this one."""
+        self.trouble, self._noise = "", 0
+        self._asked.clear()
 
     def begin_list(self) -> None:
         self.set_aside.clear()

@@ -165,6 +165,7 @@ class Keeper:
 
     def _gone(self, words: str) -> ServerDown:
         self.lost()
+        words = self.cleaner.trouble or words
         return ServerDown(f"the MCP server {self.name!r} went away during the call" + (words and f" ({words})"))
 
     async def call(self, listed: Tool, arguments: dict[str, Json], tell: Tell, timeout: float) -> Raw:
@@ -225,6 +226,7 @@ class Keeper:
             except Exception as error:
                 self.why = reason_of(error)
             was_up, self.client = self.client is not None, None
+            self.why = self.cleaner.trouble or self.why
             if self._is_closed():
                 return
             self.state = State.DOWN
@@ -246,6 +248,7 @@ class Keeper:
         """One connection, from its making to its end."""
         self._lost.clear()
         self._stale.clear()
+        self.cleaner.begin()
         self._announced_at = -math.inf
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._connect_timeout):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
-import re
 import signal
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import orjson
@@ -20,17 +18,15 @@ from mcp_types import jsonrpc_message_adapter
 
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lane import Lane, Wire
+from toolcrib.sources.mcp.lines import Line, Lines, Message, TooLarge, decoded
+from toolcrib.values.turn import Turn
 
-MESSAGE_LIMIT = 16 * 1024 * 1024
-_CHUNK = 256 * 1024
-_HEAD = 4_096
-_ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
+_CHUNK = 64 * 1024
 _CHANGED = "notifications/tools/list_changed"
 _LINE_LIMIT = 2_000
 _GRACE, _ROUNDS = 1.0, 3
 
 Incoming = MemoryObjectSendStream["SessionMessage | Exception"]
-Message = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +100,21 @@ async def _read(process: asyncio.subprocess.Process, incoming: Incoming, link: L
     lines = Lines()
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
         async with incoming:
-            while cleaner.is_worth_reading and (chunk := await stdout.read(_CHUNK)):
-                for line in lines.feed(chunk):
-                    if (found := decoded(line, cleaner)) is not None:
-                        await delivered(found, incoming, link)
-                if lines.too_long is not None:
-                    await delivered(_too_long(lines.too_long), incoming, link)
-                    return
+            try:
+                while cleaner.is_worth_reading and (chunk := await stdout.read(_CHUNK)):
+                    await _read_lines(lines.feed(chunk), incoming, link)
+                    lines.check()
+            except TooLarge as error:
+                cleaner.trouble = str(error)
+                await delivered(error.answer, incoming, link)
+
+
+async def _read_lines(lines: Iterable[Line], incoming: Incoming, link: Link) -> None:
+    turn = Turn()
+    for line in lines:
+        if (found := await decoded(line, link.cleaner)) is not None:
+            await delivered(found, incoming, link)
+        await turn.pass_on()
 
 
 async def delivered(message: Message, incoming: Incoming, link: Link) -> None:
@@ -148,72 +152,14 @@ async def _listen(process: asyncio.subprocess.Process, log: Callable[[str], None
     stderr = process.stderr
     if stderr is None:
         return
-    lines = Lines(_LINE_LIMIT)
+    lines = Lines()
     while chunk := await stderr.read(_CHUNK):
+        turn = Turn()
         for line in lines.feed(chunk):
-            if text := bytes(line[:_LINE_LIMIT]).decode("utf-8", "replace").strip():
+            if text := line[:_LINE_LIMIT].decode("utf-8", "replace").strip():
                 log(text)
-
-
-class Lines:
-    """Lines out of chunks, in time linear in the bytes. Of a line that is too long only the head is kept."""
-
-    def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
-        self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
-        self.too_long: bytes | None = None
-
-    def feed(self, chunk: bytes) -> Iterable[bytes]:
-        *ended, rest = chunk.split(b"\n")
-        for part in ended:
-            self._add(part)
-            parts, self._parts, self._size = self._parts, [], 0
-            yield parts[0] if len(parts) == 1 else b"".join(parts)
-        self._add(rest)
-
-    def _add(self, part: bytes) -> None:
-        self._size += len(part)
-        self._parts.append(part)
-        if self._size > self._limit:
-            self.too_long = _head(self._parts)
-            self._parts = [self.too_long]
-
-
-def _head(parts: Iterable[bytes]) -> bytes:
-    """The first bytes of a line in parts, without putting all of it together."""
-    head = b""
-    for part in parts:
-        head += part[: _HEAD - len(head)]
-        if len(head) == _HEAD:
-            break
-    return head
-
-
-def decoded(line: bytes, cleaner: Cleaner) -> Message | None:
-    """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
-    if not line.strip():
-        return None
-    message = _loaded(line)
-    if not isinstance(message, dict):
-        cleaner.noise(line[:200].decode("utf-8", "replace"))
-        return None
-    cleaner.heard()
-    return cast("Message", message)
-
-
-def _loaded(line: bytes) -> object:
-    """Thousands of objects at once make Python look through all it has for garbage: not while others wait."""
-    collects = len(line) > _CHUNK and gc.isenabled()
-    try:
-        if collects:
-            gc.disable()
-        return orjson.loads(line)
-    except ValueError:
-        return None
-    finally:
-        if collects:
-            gc.enable()
+            await turn.pass_on()
+        lines.trim(_LINE_LIMIT)
 
 
 def _checked(message: Message, cleaner: Cleaner) -> SessionMessage | Exception:
@@ -221,16 +167,6 @@ def _checked(message: Message, cleaner: Cleaner) -> SessionMessage | Exception:
         return SessionMessage(jsonrpc_message_adapter.validate_python(cleaner.received(message), by_name=False))
     except ValueError as error:
         return error
-
-
-def _too_long(head: bytes) -> Message:
-    """An answer that is too large becomes an error for the request it answers, and nobody else suffers."""
-    found = _ID.search(head)
-    limit = f"the server sent a message of more than {MESSAGE_LIMIT // 1024 // 1024} MiB"
-    error = {"code": -32603, "message": limit}
-    if found is None or b'"method"' in head:
-        return {"jsonrpc": "2.0", "id": None, "error": error}
-    return {"jsonrpc": "2.0", "id": orjson.loads(found[1]), "error": error}
 
 
 async def _stop(process: asyncio.subprocess.Process, family: Callable[[int], list[int]]) -> None:

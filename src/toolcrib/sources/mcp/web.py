@@ -15,8 +15,9 @@ from mcp_types import INTERNAL_ERROR, JSONRPCRequest, JSONRPCResponse
 
 from toolcrib.network import Reach
 from toolcrib.sources.mcp.clean import Cleaner
+from toolcrib.sources.mcp.lines import MESSAGE_LIMIT
 from toolcrib.sources.mcp.pinned import Pinned
-from toolcrib.sources.mcp.pipe import MESSAGE_LIMIT, Link
+from toolcrib.sources.mcp.pipe import Link
 
 _CONNECT_SECONDS, _READ_SECONDS, _NOTIFICATION_SECONDS = 10.0, 300.0, 5.0
 _SAID = 4_096
