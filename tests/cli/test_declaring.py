@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from .conftest import Toolcrib
@@ -57,6 +58,21 @@ def test_nothing_is_written_that_would_not_work(toolcrib: Toolcrib, folder: Path
         assert done.code != 0
         assert said in done.err
     assert not (folder / "home" / "tools").exists() or list((folder / "home" / "tools").iterdir()) == []
+
+
+def test_what_only_a_shell_would_read_is_told_with_the_line_that_may_have_been_meant(toolcrib: Toolcrib) -> None:
+    for words, gets, line in [
+        (["cat", "--", "{{args.f}}", "|", "wc", "-l"], "cat gets | as it is", "cat -- {{args.f}} | wc -l"),
+        (["echo", "a b", ">", "out.txt"], "echo gets > as it is", "echo 'a b' > out.txt"),
+        (["make", "x", "&&", "make", "y"], "make gets && as it is", "make x && make y"),
+        (["ls", "$HOME"], "ls gets $HOME as it is", "ls $HOME"),
+        (["ls", "~/x"], "ls gets ~/x as it is", "ls ~/x"),
+    ]:
+        done = toolcrib("tools", "add-command", "a.b", "--replace", *HOME, "--", *words)
+        assert (done.code, gets in done.err) == (0, True), done.err
+        assert f"--replace --shell {shlex.quote(line)}" in done.err
+    silent = toolcrib("tools", "add-command", "a.b", "--replace", *HOME, "--", "grep", "-F", "--", "a|b>c;d $")
+    assert silent.err == ""
 
 
 def test_a_definition_that_is_there_stays_unless_it_is_to_be_replaced(toolcrib: Toolcrib) -> None:

@@ -86,3 +86,16 @@ def test_an_added_server_is_tried_and_one_that_cannot_start_is_told(toolcrib: To
 def test_an_order_that_makes_no_sense_adds_nothing(words: list[str], toolcrib: Toolcrib, folder: Path) -> None:
     assert toolcrib("mcp-servers", "add", *HOME, *words).code == 2
     assert not (folder / "home" / "mcp.json").exists()
+
+
+def test_a_server_is_taken_by_either_of_its_names_and_two_never_become_one(toolcrib: Toolcrib, folder: Path) -> None:
+    names = ("my server", "my-server", "Other (beta)")
+    (folder / "other.json").write_text(json.dumps({"mcpServers": {name: {"command": "true"} for name in names}}))
+    both = toolcrib("mcp-servers", "import", "other.json", *HOME)
+    assert (both.code, "would both be named my-server; take one with --only" in both.err) == (1, True)
+    assert (
+        toolcrib("mcp-servers", "import", "other.json", "--only", "my server", "--only", "Other-beta", *HOME).code == 0
+    )
+    assert json.loads((folder / "home" / "mcp.json").read_text())["mcpServers"].keys() == {"my-server", "Other-beta"}
+    wrong = toolcrib("mcp-servers", "import", "other.json", "--only", "nobody", *HOME)
+    assert "it has my server, my-server, Other (beta)" in wrong.err

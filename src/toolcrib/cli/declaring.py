@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ def add_command(
     from toolcrib.assemble.declared import bounds_of
     from toolcrib.config.editing import rewrite
     from toolcrib.sources.declarative import read_definition
-    from toolcrib.sources.declarative.writing import Argument, Example, unguarded, written
+    from toolcrib.sources.declarative.writing import Argument, Example, as_line, shell_words, unguarded, written
     from toolcrib.values.json import parse_json
 
     if bool(command) == bool(line):
@@ -79,6 +80,10 @@ def add_command(
     _told(choices, definition, file, parse_json(text))
     for argument in unguarded(command) if command else ():
         hint(f"toolcrib: values of {argument} that begin with - will be refused; put -- before it to take them")
+    if words := shell_words(command):
+        line = shlex.quote(as_line(command))
+        hint(f"toolcrib: no shell reads this command: {command[0]} gets {' '.join(words)} as it is written")
+        hint(f"toolcrib: if a shell should: toolcrib tools add-command {name} --replace --shell {line}")
 
 
 @click.command(

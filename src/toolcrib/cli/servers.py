@@ -98,9 +98,17 @@ def take_over(choices: Choices, file: Path, only: tuple[str, ...]) -> None:
     """
     from toolcrib.sources.mcp.book import taken_from
 
-    found = [each for each in taken_from(file.read_text(encoding="utf-8"), str(file)) if not only or each.name in only]
-    if not found:
-        raise NotSo(f"{file} has no server named {' or '.join(only)}")
+    every = taken_from(file.read_text(encoding="utf-8"), str(file))
+    wanted = set(only) - {each.original for each in every}
+    found = [each for each in every if not only or each.original in only or each.name in wanted]
+    if lacking := [name for name in only if not any(name in (each.name, each.original) for each in every)]:
+        there = ", ".join(each.original for each in every)
+        raise NotSo(f"{file} has no server named {' or '.join(lacking)}; it has {there}")
+    for each in found:
+        if (twin := next(other for other in found if other.name == each.name)) is not each:
+            raise NotSo(
+                f"{twin.original!r} and {each.original!r} would both be named {each.name}; take one with --only"
+            )
     _write(choices, {each.name: each.entry for each in found})
     for each in found:
         if each.to_set:

@@ -12,7 +12,8 @@ from typing import TypeVar, cast
 
 from toolcrib.catalog.validate import check_input_schema
 from toolcrib.policy.commands.command import NEVER, program_name
-from toolcrib.sources.declarative.line import Line, check_role, read_shell_line
+from toolcrib.sources.declarative.line import Line, read_shell_line
+from toolcrib.sources.declarative.roles import check_input, check_role, hazard_of
 from toolcrib.sources.declarative.template import Word, check_fields, check_words, read_word
 from toolcrib.values.json import Json, JsonError, JsonObject, check_json, kind
 from toolcrib.values.name import check_name
@@ -289,12 +290,18 @@ def _near(name: str) -> str:
 
 def _check_placeholders(made: Definition) -> None:
     check_fields([name for word in made.words for name in word.fields], made.properties)
-    check_words(made.words)
     if made.line is not None:
+        check_words(made.words)
         check_fields(made.line.names, made.properties)
         return
-    shown = (made.command, *(word.literal or "" for word in made.words))
+    check_words(made.words, made.command)
+    known = (made.command, *(word.known for word in made.words))
     for position, word in enumerate(made.words, 1):
-        first = word.parts[0]
         for name in word.fields:
-            check_role(shown, position, name, first if isinstance(first, str) else "")
+            check_role(known, position, name)
+            if made.effect is Effect.READ and (hazard := hazard_of(known, position)) is not None:
+                raise ConfigError(
+                    f"{{{{args.{name}}}}} is the value of {hazard}: a command that only reads cannot leave that to a "
+                    'model; say permission "write"'
+                )
+    check_input((made.command, *(word.literal or f"{word.known}x" for word in made.words)))

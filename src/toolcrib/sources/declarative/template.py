@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolcrib.sources.declarative.guards import is_guarded
 from toolcrib.values.json import Json, canonical, kind
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
 
 PLACEHOLDER = re.compile(r"\{\{args\.([A-Za-z_][A-Za-z0-9_-]*)\}\}")
-END_OF_OPTIONS = "--"
 
 
 class TemplateError(ConfigError):
@@ -46,9 +46,17 @@ class Word:
 
     @property
     def is_dashed(self) -> bool:
-        """Whether there is nothing but dashes before the first argument, so that it names the option."""
+        """Whether the first argument names the option: only dashes before it, or the beginning of a long name."""
         first = self.parts[0]
-        return isinstance(first, str) and first.strip("-") == "" and len(self.parts) > 1
+        if not isinstance(first, str) or len(self.parts) == 1:
+            return False
+        return first.strip("-") == "" or (first.startswith("--") and "=" not in first)
+
+    @property
+    def known(self) -> str:
+        """What of the word is written down: all of it, or what stands before the first argument."""
+        first = self.parts[0]
+        return first if isinstance(first, str) else ""
 
     def fill(self, arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> str:
         return "".join(
@@ -70,30 +78,40 @@ def read_word(text: str) -> Word:
     return Word(tuple(part for part in parts if part != "") or ("",))
 
 
-def check_words(words: Sequence[Word]) -> None:
+def check_words(words: Sequence[Word], program: str = "") -> None:
     """Refuse words in which an argument would name the option."""
     for position, word in enumerate(words):
-        if word.is_dashed and not is_guarded(words, position):
+        if word.is_dashed and not _ends_options(program, words, position):
             raise TemplateError(
                 f"argument {position + 1}: {next(word.fields)} would choose the option; write the option itself, "
                 "as in --name={{args.value}}"
             )
 
 
-def fill_words(words: Sequence[Word], arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[str, ...]:
+def fill_words(
+    words: Sequence[Word], arguments: Mapping[str, Json], schema: Mapping[str, Json], program: str = ""
+) -> tuple[str, ...]:
     """The words with the arguments in them: as many as there were, none of them an option that nobody wrote."""
     filled: list[str] = []
     for position, word in enumerate(words):
         text = word.fill(arguments, schema)
-        if word.is_open and not is_guarded(words, position):
+        if word.is_open and not _ends_options(program, words, position):
             refuse_option(next(word.fields), text)
         filled.append(text)
     return tuple(filled)
 
 
-def is_guarded(words: Sequence[Word], position: int) -> bool:
-    """Whether the definition has said, before this word, that no options follow."""
-    return any(word.literal == END_OF_OPTIONS for word in words[:position])
+def open_fields(words: Sequence[Word], program: str) -> list[str]:
+    """Arguments that stand where a value beginning with `-` will be refused."""
+    return [
+        next(word.fields)
+        for position, word in enumerate(words)
+        if word.is_open and not _ends_options(program, words, position)
+    ]
+
+
+def _ends_options(program: str, words: Sequence[Word], position: int) -> bool:
+    return is_guarded((program, *(word.literal or "" for word in words)), position + 1)
 
 
 def refuse_option(name: str, text: str) -> None:

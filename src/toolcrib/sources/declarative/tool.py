@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 from typing import Protocol
 
 from toolcrib.policy.commands import CommandTarget
+from toolcrib.policy.commands.command import Command
+from toolcrib.policy.commands.profiles import PROFILES
+from toolcrib.policy.commands.reading import read_command
 from toolcrib.sources.declarative.answer import answer
 from toolcrib.sources.declarative.definition import Definition
-from toolcrib.sources.declarative.template import fill_words
+from toolcrib.sources.declarative.template import Word, fill_words
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import canonical
 from toolcrib.values.process import Confinement, Ended, Job, Sink
@@ -71,10 +74,11 @@ def declared_tool(definition: Definition, desk: CommandDesk) -> Tool:
 
 def _targets(definition: Definition, desk: CommandDesk, arguments: Arguments) -> Sequence[Target]:
     """What a call would run: the program with its words, or the line with every value quoted in its place."""
-    words = fill_words(definition.words, arguments, definition.properties)
     if definition.line is None:
+        words = fill_words(definition.words, arguments, definition.properties, definition.command)
         found = desk.declare((definition.command, *words), definition.working_dir)
         return [_vouched(each, definition) for each in found] if definition.is_plain_read else found
+    words = fill_words(definition.words, arguments, definition.properties)
     values = definition.line.values(arguments, definition.properties)
     if words:
         return desk.declare(_shell_words(definition, desk, words, values), definition.working_dir)
@@ -82,7 +86,24 @@ def _targets(definition: Definition, desk: CommandDesk, arguments: Arguments) ->
 
 
 def _vouched(target: Target, definition: Definition) -> Target:
-    return replace(target, declared=definition.place) if isinstance(target, CommandTarget) else target
+    """The operator's word for the command, as long as the values make it do no more than it would without them."""
+    if not isinstance(target, CommandTarget) or any(_exceeds(definition, each) for each in target.commands):
+        return target
+    return replace(target, declared=definition.place)
+
+
+def _exceeds(definition: Definition, command: Command) -> bool:
+    """Whether a program whose words are known (a script of sed, an address of curl) objects to these values alone."""
+    if not read_command(command).trouble or PROFILES.get(command.program) is None:
+        return False
+    plain = (replace(command, words=(definition.command, *words)) for words in _plain_words(definition.words))
+    return any(not read_command(each).trouble for each in plain)
+
+
+def _plain_words(words: Sequence[Word]) -> Iterator[tuple[str, ...]]:
+    """The words of a definition with values that mean no harm to anybody: a name, a number, a step that prints."""
+    for value in ("x", "1", "p", "."):
+        yield tuple("".join(part if isinstance(part, str) else value for part in word.parts) for word in words)
 
 
 async def _call(definition: Definition, desk: CommandDesk, context: ToolContext, arguments: Arguments) -> ToolReturn:

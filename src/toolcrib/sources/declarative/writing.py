@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from toolcrib.sources.declarative.template import PLACEHOLDER, is_guarded, read_word
+from toolcrib.sources.declarative.template import PLACEHOLDER, open_fields, read_word
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import ConfigError
 
 TYPES = ("string", "integer", "number", "boolean")
+_SHELL_WORD = re.compile(r"\|{1,2}|&{1,2}|;|\d?>{1,2}(?:&\d)?|&>{1,2}|<{1,3}|\d?>\S+|~/\S*")
+_EXPANDED = re.compile(r"\$\w|\$\{|\$\(|`")
 _ARGUMENT = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_-]*)(?::(?P<type>[a-z]+)(?::(?P<meaning>.*))?)?", re.DOTALL)
 
 
@@ -69,9 +72,20 @@ def written(example: Example) -> str:
 
 def unguarded(command: Sequence[str]) -> list[str]:
     """Arguments that stand where a value beginning with `-` will be refused."""
-    words = [read_word(word) for word in command[1:]]
-    open_words = (word for position, word in enumerate(words) if word.is_open and not is_guarded(words, position))
-    return [next(word.fields) for word in open_words]
+    return open_fields([read_word(word) for word in command[1:]], command[0])
+
+
+def shell_words(command: Sequence[str]) -> list[str]:
+    """Words that mean something to a shell, and are handed on as they are where there is none."""
+    return [word for word in command if _SHELL_WORD.fullmatch(word) or _EXPANDED.search(word)]
+
+
+def as_line(command: Sequence[str]) -> str:
+    """The command as the shell line that was perhaps meant: operators and variables bare, all else quoted."""
+    bare = (
+        word if word in shell_words(command) or PLACEHOLDER.fullmatch(word) else shlex.quote(word) for word in command
+    )
+    return " ".join(bare)
 
 
 def _schema(arguments: Iterable[Argument]) -> Json:

@@ -26,6 +26,8 @@ class Taken(NamedTuple):
     entry: JsonObject
     to_set: tuple[str, ...]
     left_out: tuple[str, ...]
+    original: str
+    """Its name in that file."""
 
 
 def with_entries(text: str | None, entries: Mapping[str, JsonObject], file: str) -> str:
@@ -78,7 +80,7 @@ def _taken(name: str, value: Json, file: str) -> Taken:
             entry[part] = {key: _referred(ours, key, item, to_set) for key, item in held.items()}
     known = {*_KNOWN, "serverUrl", "httpUrl", "path"}
     left = tuple(key for key in value if key not in known)
-    return Taken(ours if ours[0].isalpha() else f"s-{ours}", entry, tuple(to_set), left)
+    return Taken(ours if ours[0].isalpha() else f"s-{ours}", entry, tuple(to_set), left, name)
 
 
 def _referred(server: str, key: str, value: Json, to_set: list[str]) -> Json:

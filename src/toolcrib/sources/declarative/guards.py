@@ -1,0 +1,41 @@
+"""Where options end: `--` counts only for the program that gets the words after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from toolcrib.policy.commands.command import WRAPPERS, program_name
+
+END_OF_OPTIONS = "--"
+PASSING = frozenset({"npm", "pnpm", "yarn", "bun", "cargo", "uv", "poetry", "npx", "just"})
+"""Programs whose `--` hands the words after it on, options and all, instead of ending options."""
+_EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_RUNS = frozenset({"run", "exec"})
+CARRYING: Mapping[str, frozenset[str]] = {
+    "find": _EXECUTES,
+    **dict.fromkeys(("fd", "fdfind"), frozenset({"-x", "--exec", "-X", "--exec-batch"})),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "kubectl", "oc", "uv", "poetry", "npm", "pnpm"), _RUNS),
+    "git": frozenset({"run", "foreach"}),
+}
+"""Programs that run another one behind one of these words."""
+
+
+def is_guarded(words: Sequence[str], position: int) -> bool:
+    """Whether a command has said, before this word, that no options follow for the program that gets it.
+
+    `words` begin with the program; a word that nobody knows yet is empty.
+    """
+    program = program_name(words[0]) if words else ""
+    ends = [index for index, word in enumerate(words[1:position], start=1) if word == END_OF_OPTIONS]
+    if len(ends) <= (program in PASSING):
+        return False
+    if program in WRAPPERS or carried(words, position) is not None:
+        # What ends the options of a wrapper says nothing to the program that it starts.
+        return not any(word and not word.startswith("-") for word in words[ends[-1] + 1 : position])
+    return program != "find"
+
+
+def carried(words: Sequence[str], position: int) -> int | None:
+    """Where the words of another program begin that the first one runs, if they do before this position."""
+    starts = CARRYING.get(program_name(words[0]) if words else "", frozenset[str]())
+    return next((index + 1 for index, word in enumerate(words[:position]) if index and word in starts), None)
