@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from measure import ARGUMENT_TEXT, Function, make_functions, measure_import, time_raw
 from toolcrib import Parts, PostHook, PreHook, Run, Toolcrib, tool
 from toolcrib.testing import MemoryStore
+from toolcrib.values.receipt import Receipt
 
 ROUNDS = 5
 Figures = dict[str, float]
@@ -35,10 +36,10 @@ class NoSink(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self._done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._done.set_result(0)
+        self._done = Receipt(asyncio.get_running_loop())
+        self._done.say(0)
 
-    def append(self, unit: object) -> asyncio.Future[int]:
+    def append(self, unit: object) -> Receipt:
         return self._done
 
     def queue(self, unit: object) -> None:

@@ -98,8 +98,7 @@ class Bare:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-        columns = "run_seq, session, agent, run, level, type, node, call, at, payload, salt, hash"
-        self._connection.execute(f"CREATE TABLE events (seq INTEGER PRIMARY KEY, {columns})")
+        self._connection.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, run_seq, facts, payload, hash)")
         self._rows = [link(sealed, 1, 1, GENESIS) for sealed in seal(unit.drafts, time.time())]
         self._seq = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from toolcrib.policy.grants import Grant
 from toolcrib.policy.limits import Block, Rate
@@ -17,12 +17,10 @@ from toolcrib.values.identity import Origin, Ownership, Principal, Surface
 from toolcrib.values.json import JsonObject
 from toolcrib.values.noun import noun
 from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
-
-if TYPE_CHECKING:
-    import asyncio
 
 
 class Conflict(StoreError):
@@ -121,8 +119,8 @@ class Verification:
 class Journal(Protocol):
     """Append-only, hash-chained, gapless, in commit order."""
 
-    def append(self, unit: Unit) -> asyncio.Future[int]:
-        """Commit a unit; the future holds the last sequence number, or Conflict, Fenced or StoreError."""
+    def append(self, unit: Unit) -> Receipt:
+        """Commit a unit; the receipt says its last sequence number, or Conflict, Fenced or StoreError."""
         ...
 
     def queue(self, unit: Unit) -> None:

@@ -66,7 +66,7 @@ def test_looking_at_records_makes_none(toolcrib: Command, home: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE events SET type = 'note' WHERE seq = 3",
+        "UPDATE events SET facts = json_set(facts, '$[4]', 'note') WHERE seq = 3",
         "UPDATE events SET payload = '{}' WHERE seq = 3",
         "DELETE FROM events WHERE seq = 3",
     ],

@@ -15,6 +15,7 @@ from toolcrib.askers.terminal import TerminalAsker
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.ports import Unit
 from toolcrib.testing import MemoryStore, ScriptedAsker, make_run
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import ConfigError, StoreError
 
 pytestmark = pytest.mark.anyio
@@ -94,11 +95,11 @@ class Broken(MemoryStore):
 
     broken = ""
 
-    def append(self, unit: Unit) -> asyncio.Future[int]:
+    def append(self, unit: Unit) -> Receipt:
         if self.broken and any(draft.type == self.broken for draft in unit.drafts):
-            future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-            future.set_exception(StoreError("the disk is full"))
-            return future
+            receipt = Receipt(asyncio.get_running_loop())
+            receipt.say(StoreError("the disk is full"))
+            return receipt
         return super().append(unit)
 
 

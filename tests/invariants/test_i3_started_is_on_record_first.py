@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 def stored_types(home: Path) -> list[str]:
     """What another process would read from the database file at this moment."""
     with sqlite3.connect(home / "toolcrib.db") as connection:
-        return [row[0] for row in connection.execute("SELECT type FROM events WHERE call_id IS NOT NULL ORDER BY seq")]
+        return [row[0] for row in connection.execute("SELECT type FROM told WHERE call_id IS NOT NULL ORDER BY seq")]
 
 
 @pytest.mark.parametrize(

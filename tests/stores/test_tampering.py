@@ -20,10 +20,8 @@ from toolcrib.testing.clock import FrozenClock
 from toolcrib.values.event import Draft
 
 EVENTS = 12
-FIELDS = [
-    *("seq", "run_seq", "session_id", "agent_id", "run_id", "level", "type", "node_id", "call_id", "created_at"),
-    *("payload", "salt", "hash", "digest"),
-]
+FIELDS = ["seq", "run_seq", "facts", "payload", "hash", "digest"]
+FACTS = 8
 VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(), st.binary())
 
 
@@ -78,6 +76,15 @@ def test_a_changed_field_is_found(
     assert found is None or found.faults
 
 
+@settings(max_examples=200, deadline=None)
+@given(seq=st.integers(1, EVENTS), fact=st.integers(0, FACTS - 1), value=VALUES.filter(lambda v: type(v) is not bytes))
+def test_a_changed_fact_is_found(
+    tampered: Callable[..., Verification | None], seq: int, fact: int, value: object
+) -> None:
+    found = tampered(f"UPDATE events SET facts = json_set(facts, '$[{fact}]', ?) WHERE seq = ?", values=(value, seq))
+    assert found is None or found.faults
+
+
 @pytest.mark.parametrize("seq", range(1, EVENTS + 1))
 def test_a_removed_event_is_found(tampered: Callable[..., Verification], seq: int) -> None:
     assert tampered("DELETE FROM events WHERE seq = ?", values=(seq,)).faults
@@ -112,12 +119,15 @@ def test_an_inserted_event_is_found(tampered: Callable[..., Verification], place
         "DELETE FROM head",
         "UPDATE head SET hash = 'text'",
         "UPDATE head SET seq = 'text'",
-        "UPDATE events SET payload = NULL, salt = NULL WHERE seq = 1",
+        "UPDATE events SET payload = NULL WHERE seq = 1",
         "DELETE FROM stretches WHERE 4 BETWEEN first_seq AND last_seq",
         "UPDATE stretches SET session_id = 'nobody' WHERE 4 BETWEEN first_seq AND last_seq",
         "UPDATE stretches SET last_seq = last_seq - 1 WHERE last_seq > 4",
-        "UPDATE events SET payload = CAST(payload AS TEXT) WHERE seq = 1",
-        "UPDATE events SET payload = NULL, salt = NULL WHERE type = 'payloads_purged'",
+        "UPDATE events SET payload = CAST(substr(payload, 2) AS TEXT) WHERE seq = 1",
+        "UPDATE events SET facts = CAST(x'ff' AS TEXT) WHERE seq = 1",
+        "UPDATE events SET facts = '[]' WHERE seq = 1",
+        "UPDATE events SET facts = '{' WHERE seq = 1",
+        "UPDATE events SET payload = NULL WHERE seq IN (SELECT seq FROM told WHERE type LIKE '%purged')",
     ],
 )
 def test_a_change_to_the_head_or_an_unrecorded_erasure_is_found(
@@ -223,9 +233,9 @@ async def _verify(path: Path, expect: str | None = None) -> Verification:
 
 
 def _rows(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    typed = ", ".join(f"{field}, typeof({field})" for field in FIELDS)
+    typed = ", ".join(f"CAST({field} AS BLOB), typeof({field})" for field in FIELDS)
     return [
-        *connection.execute(f"SELECT {typed} FROM events ORDER BY seq"),
+        *connection.execute(f"SELECT {typed} FROM events ORDER BY seq"),  # as bytes: a changed text may be none
         *connection.execute("SELECT * FROM head"),
         *connection.execute("SELECT * FROM stretches"),
     ]

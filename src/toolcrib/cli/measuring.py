@@ -16,6 +16,7 @@ from toolcrib.catalog.decorate import tool
 from toolcrib.engine.run import Run
 from toolcrib.ports import Store, Unit
 from toolcrib.testing.memory import MemoryStore
+from toolcrib.values.receipt import Receipt
 
 ROUNDS = 5
 ARGUMENTS = '{"title": "Monday", "count": 3}'
@@ -37,10 +38,10 @@ class NoSink(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self._done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._done.set_result(0)
+        self._done = Receipt(asyncio.get_running_loop())
+        self._done.say(0)
 
-    def append(self, unit: Unit) -> asyncio.Future[int]:
+    def append(self, unit: Unit) -> Receipt:
         return self._done
 
     def queue(self, unit: Unit) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from toolcrib.values.context import Document
 from toolcrib.values.event import Draft
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import ENVELOPE, SEARCH, NameTable
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import ToolSpec
 
@@ -168,9 +168,9 @@ class Display:
         kept = run.runtime.store.append(Unit(drafts, run.ownership, (document,)))
         kept.add_done_callback(self._was_kept)
 
-    def _was_kept(self, kept: asyncio.Future[int]) -> None:
+    def _was_kept(self, kept: Receipt) -> None:
         """What could not be kept is kept with the next change; a session has one owner, so this is rare."""
-        if not kept.cancelled() and kept.exception() is not None:
+        if kept.exception() is not None:
             self.held.version -= 1
             self.held.stored = False
 

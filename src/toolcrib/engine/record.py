@@ -18,6 +18,7 @@ from toolcrib.values.call import Permit
 from toolcrib.values.context import ToolContext
 from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolResult, ToolReturn, block_text, result_json
 from toolcrib.values.spec import Effect
@@ -38,7 +39,7 @@ DENIALS = frozenset(
 )
 
 
-def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Future[int] | None:
+def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> Receipt | None:
     """Record that a call starts: to be awaited before anything that acts; a read's goes along as soon as it waits."""
     invocation = permit.invocation
     shown, found = run.runtime.redactor.json(invocation.arguments)
@@ -72,7 +73,7 @@ def started(permit: Permit, slot: Slot, flight: Flight, run: Run) -> asyncio.Fut
     return None
 
 
-async def recorded(start: asyncio.Future[int], flight: Flight) -> None:
+async def recorded(start: Receipt, flight: Flight) -> None:
     """Wait until the start is durable; a call whose start cannot be recorded does not start."""
     try:
         await start

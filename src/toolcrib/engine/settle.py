@@ -21,7 +21,6 @@ from toolcrib.engine.record import (
     unrecorded,
 )
 from toolcrib.engine.repetition import draw, saw
-from toolcrib.engine.steadfast import unstoppable
 from toolcrib.ports import Conflict, Question
 from toolcrib.values.call import Permit, ToolCall
 from toolcrib.values.name import ENVELOPES
@@ -120,9 +119,13 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
     result, unit = finished(flight, returned, content, run)
     try:
         record = run.runtime.store.append(unit)
-        if not record.done():
-            flight.cancelled |= await unstoppable(record)
-        record.result()
+        if record.said is None:
+            try:
+                await record
+            except asyncio.CancelledError:  # heard when the record is there
+                flight.cancelled = True
+        if type(record.said) is not int:
+            record.result()
     except Conflict as conflict:
         await _again(flight, conflict, run)
         return await _finish(flight, run)

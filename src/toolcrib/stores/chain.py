@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import orjson
 
@@ -40,35 +40,37 @@ class Head(NamedTuple):
         return f"{self.seq}:{self.hash.hex()}"
 
 
+# What is known of an event besides its payload: session, agent, run, level, type, node, call, time.
+Facts = tuple[str, str | None, str | None, str, str, str | None, str | None, float]
+_NO_FACTS: Facts = ("", None, None, "", "", None, None, 0.0)
+
+
 class Link(NamedTuple):
-    """An event as it is stored. Payload and salt, or once they are erased their digest."""
+    """An event as it is stored: facts as the text that was hashed; salt and payload, or their digest once erased."""
 
     seq: int
     run_seq: int
-    session_id: str
-    agent_id: str | None
-    run_id: str | None
-    level: str
-    type: str
-    node_id: str | None
-    call_id: str | None
-    created_at: float
-    payload: bytes | None
-    salt: bytes | None
+    text: bytes
+    salted: bytes | None
     hash: bytes
     digest: bytes | None = None
     prev_hash: bytes | None = None
 
+    @property
+    def facts(self) -> Facts:
+        return facts_in(self.text)
+
+    @property
+    def payload(self) -> bytes | None:
+        return None if self.salted is None else self.salted[_SALT:]
+
 
 # Exact tuples from here to the driver: they are made and bound faster than named ones, and every call makes two.
 # Bytearrays, because sqlite3 looks for an adapter whenever it is given bytes, and that takes longer than the binding.
-Facts = tuple[str, str | None, str | None, str, str, str | None, str | None, float]
-# A draft whose text is fixed, only its place in the chain is missing: facts, payload, salt, digest, header.
-Sealed = tuple[Facts, bytearray, bytearray, bytes, bytes]
-# What is written for a new event: the first thirteen fields of a Link.
-Row = tuple[
-    int, int, str, str | None, str | None, str, str, str | None, str | None, float, bytearray, bytearray, bytearray
-]
+# A draft whose text is fixed, only its place in the chain is missing: session, run, facts, salt and payload, digest.
+Sealed = tuple[str, str | None, bytes, bytearray, bytes]
+# What is written for a new event: the first five fields of a Link.
+Row = tuple[int, int, str, bytearray, bytearray]
 _salts: list[bytearray] = []
 # A forked process must not go on with the salts that its parent will use.
 os.register_at_fork(after_in_child=_salts.clear)
@@ -78,68 +80,67 @@ def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
     """Encode drafts once; whatever cannot be stored fails here, before any transaction."""
     sealed: list[Sealed] = []
     for draft in drafts:
-        # Plain strings, not enum members: drivers are slow on subclasses.
-        kind = draft.type if type(draft.type) is str else str.__str__(draft.type)
-        level = "info" if draft.level is _INFO else str.__str__(draft.level)
-        facts = (draft.session_id, draft.agent_id, draft.run_id, level, kind, draft.node_id, draft.call_id, created_at)
+        session_id, run_id, level = draft.session_id, draft.run_id, draft.level
+        told = "info" if level is _INFO else level  # encoding a member of an enum is slow
         try:
             try:
                 payload = orjson.dumps(draft.payload, _plain)
             except orjson.JSONEncodeError:
                 payload = encode(draft.payload)
-            header = orjson.dumps(facts)
+            facts = orjson.dumps(
+                (session_id, draft.agent_id, run_id, told, draft.type, draft.node_id, draft.call_id, created_at)
+            )
         except (TypeError, ValueError, RecursionError) as error:
-            raise StoreError(f"the event {kind!r} of session {draft.session_id!r} cannot be stored: {error}") from error
+            raise StoreError(f"the event {draft.type!r} of session {session_id!r} cannot be stored: {error}") from error
         try:
             salt = _salts.pop()
         except IndexError:
             salt = _draw_salts()
-        sealed.append((facts, bytearray(payload), salt, sha256(salt + payload).digest(), header))
+        salted = salt + payload
+        sealed.append((session_id, run_id, facts, salted, sha256(salted).digest()))
     return sealed
 
 
 def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes | bytearray) -> Row:
     """Give a sealed draft its place after `prev_hash`."""
-    facts, payload, salt, digest, header = sealed
-    new_hash = sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, header)).digest()
-    return (seq, run_seq, *facts, payload, salt, bytearray(new_hash))
+    _, _, facts, salted, digest = sealed
+    new_hash = sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, facts)).digest()
+    return (seq, run_seq, facts.decode(), salted, bytearray(new_hash))
 
 
-def digest_of(salt: bytes, payload: bytes) -> bytes:
-    """What the chain remembers of a payload."""
-    return sha256(salt + payload).digest()
+def digest_of(salted: bytes) -> bytes:
+    """What the chain remembers of a payload with its salt."""
+    return sha256(salted).digest()
 
 
 def is_intact(stored: Link, prev_hash: bytes) -> bool:
     """Whether a stored link is what was committed after `prev_hash`."""
     try:
-        if stored.payload is not None and stored.salt is not None and stored.digest is None:
-            digest = digest_of(stored.salt, stored.payload)
-        elif stored.payload is None and stored.salt is None and stored.digest is not None:
-            digest = stored.digest
-        else:
+        if (stored.salted is None) == (stored.digest is None):
             return False
+        digest = stored.digest if stored.salted is None else digest_of(stored.salted)
         place = orjson.dumps(stored[:2])
-        return sha256(prev_hash + digest + place + orjson.dumps(stored[2:10])).digest() == stored.hash
-    except TypeError:  # a column holds a value of another type than was written
+        return sha256(prev_hash + (digest or b"") + place + stored.text).digest() == stored.hash
+    except TypeError:  # a column holds another type of value than was written
         return False
 
 
 def event_of(stored: Link) -> Event:
     """A stored link as readers see it."""
+    session_id, agent_id, run_id, level, kind, node_id, call_id, created_at = stored.facts
     return Event(
         event_id=f"evt_{stored.hash.hex()[:24]}",
         seq=stored.seq,
         run_seq=stored.run_seq,
-        session_id=stored.session_id,
-        agent_id=stored.agent_id,
-        run_id=stored.run_id,
-        level=stored.level,
-        type=stored.type,
-        node_id=stored.node_id,
-        call_id=stored.call_id,
-        payload=None if stored.payload is None else _object(decode(stored.payload)),
-        created_at=stored.created_at,
+        session_id=session_id,
+        agent_id=agent_id,
+        run_id=run_id,
+        level=level,
+        type=kind,
+        node_id=node_id,
+        call_id=call_id,
+        payload=None if (payload := stored.payload) is None else _object(decode(payload)),
+        created_at=created_at,
         prev_hash=(stored.prev_hash or GENESIS).hex(),
         hash=stored.hash.hex(),
     )
@@ -157,6 +158,26 @@ def encode(value: Json) -> bytes:
 def decode(text: bytes) -> Json:
     """The value of a stored text. Not orjson: it reads an integer beyond 64 bits as a rounded float."""
     return json.loads(text)
+
+
+def facts_in(text: bytes) -> Facts:
+    """The facts that a stored text tells; of a text that was never written, nothing."""
+    try:
+        facts: object = json.loads(text)
+    except (TypeError, ValueError):
+        return _NO_FACTS
+    found = cast("list[Any]", facts) if isinstance(facts, list) else []
+    return cast("Facts", tuple(found)) if len(found) == len(_NO_FACTS) else _NO_FACTS
+
+
+def facts_text(*facts: str | float | None) -> str:
+    """The text of facts that were stored one by one, as it was hashed."""
+    return orjson.dumps(facts, repr).decode()
+
+
+def salted(salt: bytes | None, payload: bytes | None) -> bytes | None:
+    """Salt and payload as one, where both were stored apart."""
+    return None if salt is None or payload is None else salt + payload
 
 
 def _draw_salts() -> bytearray:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from toolcrib.values.event import TERMINAL
+
+_FACT, _BYTES = re.compile(r"\{FACT ([0-9])\}"), re.compile(r"\{BYTES ([a-z]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,8 @@ class Dialect:
     binary: str
     clustered: str
     lock_row: str
+    fact: str
+    bytes_of: str
 
     def sql(self, text: str) -> str:
         """A shared statement in this database's words."""
@@ -33,51 +38,59 @@ class Dialect:
         }
         for word, meaning in words.items():
             text = text.replace(word, meaning)
-        return text
+        text = _FACT.sub(lambda found: self.fact.replace("#", found[1]), text)
+        return _BYTES.sub(lambda found: self.bytes_of.replace("#", found[1]), text)
 
 
-# SQLite needs no row lock: BEGIN IMMEDIATE has locked the file. "INTEGER" makes the key the row id itself.
-SQLITE = Dialect("sqlite", "?", "INTEGER", "REAL", "BLOB", "WITHOUT ROWID", "")
-POSTGRES = Dialect("postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", "", " FOR UPDATE")
+# SQLite needs no row lock: BEGIN IMMEDIATE has locked the file. "INTEGER" makes the key the row id itself. A text of
+# facts that somebody has spoilt, or that is no text at all, is no error here, so that verification can name it.
+SQLITE = Dialect(
+    "sqlite", "?", "INTEGER", "REAL", "BLOB", "WITHOUT ROWID", "",
+    "json_extract(iif(json_valid(facts), facts, 'null'), '$[#]')", "CAST(# AS BLOB)",
+)  # fmt: skip
+POSTGRES = Dialect(
+    "postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", "", " FOR UPDATE",
+    "(facts::jsonb ->> #)", "convert_to(#, 'UTF8')",
+)  # fmt: skip
 
-_FACTS = "seq, run_seq, session_id, agent_id, run_id, level, type, node_id, call_id, created_at, payload, salt, hash"
-COLUMNS = f"{_FACTS}, digest, (SELECT hash FROM events AS before WHERE before.seq = events.seq - 1)"
+_STORED = "seq, run_seq, text, salted, hash"
+COLUMNS = f"{_STORED}, digest, (SELECT hash FROM events AS before WHERE before.seq = told.seq - 1)"
 _TERMINAL = ", ".join(f"'{kind.value}'" for kind in sorted(TERMINAL))
 
 READ_TIP = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
 READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
 NOTE_HEAD = "UPDATE head SET seq = ?, hash = ? WHERE one = 1"
-ADD_EVENT = f"INSERT INTO events ({_FACTS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_EVENT = "INSERT INTO events (seq, run_seq, facts, payload, hash) VALUES (?, ?, ?, ?, ?)"
 # Any row of a table that is never written: as long as the next one is not asked for, the snapshot is held.
 HOLD = "SELECT number FROM migrations"
 HASH_AT = "SELECT hash FROM events WHERE seq = ?"
 
 # `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.
-_UNFILED = "FROM events WHERE seq > (SELECT seq FROM filed)"
+_UNFILED = "FROM told WHERE seq > (SELECT seq FROM filed)"
 FILED_AND_NEWEST = "SELECT seq, (SELECT max(seq) FROM events) FROM filed WHERE one = 1"
 MOVE_FILED = "UPDATE filed SET seq = ? WHERE one = 1"
 # Where a stretch begins: right after what is filed, and wherever the event before is of another session or run.
 STRETCH_STARTS = (
-    "SELECT events.session_id, events.run_id, events.seq FROM events"
-    " LEFT JOIN events AS before ON before.seq = events.seq - 1 AND before.seq > ? WHERE events.seq > ?"
-    " AND (before.seq IS NULL OR before.session_id <> events.session_id"
-    " OR coalesce(before.run_id, '') <> coalesce(events.run_id, '')) ORDER BY events.seq"
+    "SELECT told.session_id, told.run_id, told.seq FROM told"
+    " LEFT JOIN told AS before ON before.seq = told.seq - 1 AND before.seq > ? WHERE told.seq > ?"
+    " AND (before.seq IS NULL OR before.session_id <> told.session_id"
+    " OR coalesce(before.run_id, '') <> coalesce(told.run_id, '')) ORDER BY told.seq"
 )
 ADD_STRETCH = "INSERT INTO stretches (session_id, first_seq, last_seq) VALUES (?, ?, ?)"
 MOVE_RUN = (
-    "INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, run_seq FROM events"
-    " WHERE seq = (SELECT max(seq) FROM events WHERE seq <= ?)"
+    "INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, run_seq FROM told"
+    " WHERE seq = (SELECT max(seq) FROM told WHERE seq <= ?)"
     " ON CONFLICT (session_id, run_id) DO UPDATE SET run_seq = excluded.run_seq"
 )
 UNFILED = "SELECT coalesce((SELECT max(seq) FROM events), 0) - seq FROM filed WHERE one = 1"
 # The events of a session that are filed, in their order; whatever a stretch may hold of others is passed over.
 _FILED = (
-    "SELECT events.seq FROM stretches JOIN events ON events.seq BETWEEN stretches.first_seq AND stretches.last_seq"
-    " AND events.session_id = stretches.session_id"
+    "SELECT told.seq FROM stretches JOIN told ON told.seq BETWEEN stretches.first_seq AND stretches.last_seq"
+    " AND told.session_id = stretches.session_id"
 )
 MISFILED = (
-    "SELECT min(seq) FROM events WHERE seq <= (SELECT seq FROM filed) AND seq > coalesce((SELECT last_seq"
-    " FROM stretches WHERE session_id = events.session_id AND first_seq <= events.seq"
+    "SELECT min(seq) FROM told WHERE seq <= (SELECT seq FROM filed) AND seq > coalesce((SELECT last_seq"
+    " FROM stretches WHERE session_id = told.session_id AND first_seq <= told.seq"
     " ORDER BY first_seq DESC LIMIT 1), 0)"
 )
 LAST_OF_RUN = (
@@ -85,34 +98,33 @@ LAST_OF_RUN = (
     f" UNION ALL SELECT run_seq {_UNFILED} AND session_id = ? AND run_id = ?) AS numbers"
 )
 RUNS_SINCE = (
-    "SELECT session_id, run_id, max(run_seq) FROM events WHERE seq > ? AND run_id IS NOT NULL"
-    " GROUP BY session_id, run_id"
+    "SELECT session_id, run_id, max(run_seq) FROM told WHERE seq > ? AND run_id IS NOT NULL GROUP BY session_id, run_id"
 )
 
-EVENTS_AFTER = f"SELECT {COLUMNS} FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+EVENTS_AFTER = f"SELECT {COLUMNS} FROM told WHERE seq > ? ORDER BY seq LIMIT ?"
 # After a place: the first stretch to look at is the last one that begins before it.
 _FILED_AFTER = (
-    "SELECT events.seq FROM stretches JOIN events ON events.seq BETWEEN"
+    "SELECT told.seq FROM stretches JOIN told ON told.seq BETWEEN"
     " CASE WHEN stretches.first_seq > ? THEN stretches.first_seq ELSE ? + 1 END AND stretches.last_seq"
-    " AND events.session_id = stretches.session_id WHERE stretches.session_id = ? AND stretches.first_seq >="
+    " AND told.session_id = stretches.session_id WHERE stretches.session_id = ? AND stretches.first_seq >="
     " coalesce((SELECT max(first_seq) FROM stretches WHERE session_id = ? AND first_seq <= ?), 0)"
 )
 SESSION_EVENTS_AFTER = (
-    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT seq FROM ({_FILED_AFTER}"
-    " ORDER BY stretches.first_seq, events.seq LIMIT ?) AS first"
+    f"SELECT {COLUMNS} FROM told WHERE seq IN (SELECT seq FROM ({_FILED_AFTER}"
+    " ORDER BY stretches.first_seq, told.seq LIMIT ?) AS first"
     f" UNION ALL SELECT seq {_UNFILED} AND session_id = ? AND +seq > ?) ORDER BY seq LIMIT ?"
 )
 _OF_SESSION = f"seq IN ({_FILED} WHERE stretches.session_id = ? UNION ALL SELECT seq {_UNFILED} AND session_id = ?)"
-CALL_EVENTS = f"SELECT {COLUMNS} FROM events WHERE {_OF_SESSION} AND call_id = ? ORDER BY seq"
+CALL_EVENTS = f"SELECT {COLUMNS} FROM told WHERE {_OF_SESSION} AND call_id = ? ORDER BY seq"
 _STARTED = "max(CASE WHEN type = 'tool_started' THEN seq END)"
 OPEN_CALLS = (
-    f"SELECT {COLUMNS} FROM events WHERE seq IN (SELECT {_STARTED} FROM events WHERE {_OF_SESSION}"
+    f"SELECT {COLUMNS} FROM told WHERE seq IN (SELECT {_STARTED} FROM told WHERE {_OF_SESSION}"
     " AND call_id IS NOT NULL GROUP BY call_id"
     f" HAVING coalesce(max(CASE WHEN type IN ({_TERMINAL}) THEN seq END), 0) < {_STARTED}) ORDER BY seq"
 )
-EVENTS_OF_TYPE = f"SELECT {COLUMNS} FROM events WHERE {_OF_SESSION} AND type = ? ORDER BY seq"
+EVENTS_OF_TYPE = f"SELECT {COLUMNS} FROM told WHERE {_OF_SESSION} AND type = ? ORDER BY seq"
 BROKEN_RUNS = (
-    "SELECT run_id, min(seq) FROM events WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
+    "SELECT run_id, min(seq) FROM told WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
     " HAVING min(run_seq) <> 1 OR max(run_seq) <> count(*) OR count(DISTINCT run_seq) <> count(*) LIMIT 100"
 )
 HEAD_AND_TIP = (
@@ -157,20 +169,20 @@ _SESSION = (
     "SELECT session_id, agent_id, project, state, owner, epoch, lease_until, created_at,"
     " (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM stretches"
     " WHERE stretches.session_id = sessions.session_id)"
-    f" + (SELECT count(*) {_UNFILED} AND events.session_id = sessions.session_id) FROM sessions"
+    f" + (SELECT count(*) {_UNFILED} AND told.session_id = sessions.session_id) FROM sessions"
 )
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
 NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
 
 # A purge goes through the events in order, some at a time: candidates after a place, of all sessions or of one.
 NEXT_EVENTS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
-NEXT_OF_SESSION = f"{_FILED_AFTER} AND +events.seq <= ? ORDER BY stretches.first_seq, events.seq LIMIT ?"
+NEXT_OF_SESSION = f"{_FILED_AFTER} AND +told.seq <= ? ORDER BY stretches.first_seq, told.seq LIMIT ?"
 PAYLOADS = (
-    "SELECT seq, salt, payload FROM events WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
-    " AND payload IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"
+    "SELECT seq, salted, text FROM told WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
+    " AND salted IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"
 )
 ANY_PAYLOAD = "SELECT count(*) FROM ({payloads} LIMIT 1) AS found"
-ERASE_PAYLOAD = "UPDATE events SET payload = NULL, salt = NULL, digest = ? WHERE seq = ?"
+ERASE_PAYLOAD = "UPDATE events SET payload = NULL, digest = ? WHERE seq = ?"
 
 ADD_ARTIFACT = (
     "INSERT INTO artifacts (artifact_id, size, mime_type, complete, created_at) VALUES (?, ?, ?, ?, ?)"

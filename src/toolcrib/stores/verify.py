@@ -43,10 +43,11 @@ class Purge:
     through: int
 
     def covers(self, erased: Link) -> bool:
+        session_id, created_at = erased.facts[0], erased.facts[7]
         return (
             erased.seq <= self.through
-            and self.session_id in (None, erased.session_id)
-            and (self.before is None or erased.created_at < self.before)
+            and self.session_id in (None, session_id)
+            and (self.before is None or created_at < self.before)
         )
 
 

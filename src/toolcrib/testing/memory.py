@@ -45,6 +45,7 @@ from toolcrib.testing.memory_inbox import MemoryInbox
 from toolcrib.values.context import Document
 from toolcrib.values.event import TERMINAL, Draft, Event, EventType, Level
 from toolcrib.values.identity import Ownership
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
 
 _MOST_BYTES = 64 << 20
@@ -75,29 +76,29 @@ class MemoryStore(MemoryInbox, MemoryGuard):
     def warnings(self) -> Sequence[str]:
         return ("the store is in memory: it is gone when the process ends",)
 
-    def append(self, unit: Unit) -> asyncio.Future[int]:
-        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    def append(self, unit: Unit) -> Receipt:
+        receipt = Receipt(asyncio.get_running_loop())
         try:
             self._require_open()
             sealed = seal(unit.drafts, self._clock.now())
             self._check(unit)
         except StoreError as error:
-            future.set_exception(error)
-            return future
+            receipt.say(error)
+            return receipt
         for document in unit.documents:
             self._documents[document.kind, document.key] = (encode(document.body), document.version + 1)
         for run in unit.runs:
             self._note_run(run)
         for draft in sealed:
-            session_id, _, run_id = draft[0][:3]
+            session_id, run_id = draft[:2]
             run_seq = 0 if run_id is None else self._numbers.get((session_id, run_id), 0) + 1
             self._numbers[session_id, run_id] = run_seq
             last = self._tip()
             self._links.append(_stored(link(draft, last.seq + 1, run_seq, last.hash), last.hash))
-        future.set_result(len(self._links))
+        receipt.say(len(self._links))
         for loop, wake in self._watchers:
             loop.call_soon_threadsafe(wake, len(self._links))
-        return future
+        return receipt
 
     def queue(self, unit: Unit) -> None:
         error = self.append(unit).exception()
@@ -107,20 +108,22 @@ class MemoryStore(MemoryInbox, MemoryGuard):
 
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         self._require_open()
-        chosen = (one for one in self._links[max(after, 0) :] if session_id in (None, one.session_id))
+        chosen = (one for one in self._links[max(after, 0) :] if session_id in (None, one.facts[0]))
         return [event_of(one) for one, _ in zip(chosen, range(limit), strict=False)]
 
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
-        return [event_of(one) for one in self._links if (one.session_id, one.call_id) == (session_id, call_id)]
+        return [
+            event for event in map(event_of, self._links) if (event.session_id, event.call_id) == (session_id, call_id)
+        ]
 
     async def open_calls(self, session_id: str) -> Sequence[Event]:
-        started: dict[str | None, Link] = {}
-        for one in self._links:
-            if one.session_id == session_id and one.type == EventType.TOOL_STARTED:
-                started[one.call_id] = one
-            elif one.session_id == session_id and one.type in TERMINAL:
-                started.pop(one.call_id, None)
-        return [event_of(one) for one in sorted(started.values())]
+        started: dict[str | None, Event] = {}
+        for event in map(event_of, self._links):
+            if event.session_id == session_id and event.type == EventType.TOOL_STARTED:
+                started[event.call_id] = event
+            elif event.session_id == session_id and event.type in TERMINAL:
+                started.pop(event.call_id, None)
+        return sorted(started.values(), key=lambda event: event.seq)
 
     async def verify(self, expect: str | None) -> Verification:
         return verify(self, expect)
@@ -132,7 +135,7 @@ class MemoryStore(MemoryInbox, MemoryGuard):
         chosen = [
             index
             for index, one in enumerate(self._links)
-            if one.payload is not None and one.session_id != STORE_SESSION and purge.covers(one)
+            if one.payload is not None and one.facts[0] != STORE_SESSION and purge.covers(one)
         ]
         if chosen:
             payload = {"session_id": session_id, "before": before, "through": purge.through}
@@ -220,13 +223,14 @@ class MemoryStore(MemoryInbox, MemoryGuard):
         return self._links[start : start + limit]
 
     def purges(self) -> Sequence[Link]:
-        return [one for one in self._links if (one.session_id, one.type) == (STORE_SESSION, PURGED)]
+        return [one for one in self._links if (one.facts[0], one.facts[4]) == (STORE_SESSION, PURGED)]
 
     def misfiled(self) -> int | None:
         return None
 
     def broken_runs(self) -> Iterable[tuple[str, int]]:
-        runs = sorted((one.session_id, one.run_id, one.seq, one.run_seq) for one in self._links if one.run_id)
+        events = map(event_of, self._links)
+        runs = sorted((event.session_id, event.run_id, event.seq, event.run_seq) for event in events if event.run_id)
         for (_, run_id), group in groupby(runs, key=lambda one: one[:2]):
             numbers = [(seq, run_seq) for _, _, seq, run_seq in group]
             if [run_seq for _, run_seq in numbers] != list(range(1, len(numbers) + 1)):
@@ -259,7 +263,7 @@ class MemoryStore(MemoryInbox, MemoryGuard):
             self._runs[run.run_id] = replace(row, state="closed", end_reason=run.end_reason, ended_at=run.ended_at)
 
     def _counted(self, row: SessionRow) -> SessionRow:
-        return replace(row, events=sum(one.session_id == row.session_id for one in self._links))
+        return replace(row, events=sum(one.facts[0] == row.session_id for one in self._links))
 
     def _require_open(self) -> None:
         if self._closed:
@@ -331,12 +335,12 @@ class MemoryArtifacts:
 
 
 def _stored(row: Row, prev_hash: bytes) -> Link:
-    *facts, payload, salt, new_hash = row
-    return Link._make((*facts, bytes(payload), bytes(salt), bytes(new_hash), None, prev_hash))
+    seq, run_seq, text, salted, new_hash = row
+    return Link(seq, run_seq, text.encode(), bytes(salted), bytes(new_hash), None, prev_hash)
 
 
 def _erased(one: Link) -> Link:
-    return one._replace(payload=None, salt=None, digest=digest_of(one.salt or b"", one.payload or b""))
+    return one._replace(salted=None, digest=digest_of(one.salted or b""))
 
 
 def _require_json(document: Document) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from toolcrib.values.contract import Approval, Basis, Edge, EdgeState, Lock, See
 from toolcrib.values.event import EventType
 from toolcrib.values.identity import Principal, Surface
 from toolcrib.values.json import JsonObject
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
 
 
@@ -21,7 +21,7 @@ class MemoryGuard:
 
     _clock: Clock
 
-    def __init__(self, keep: Callable[[Unit], asyncio.Future[int]]) -> None:
+    def __init__(self, keep: Callable[[Unit], Receipt]) -> None:
         self._record = keep
         self._approvals: list[Approval] = []
         self._bodies: dict[str, bytes] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from toolcrib.ports import Clock, Question, QuestionState, SessionRow, Unit
 from toolcrib.stores.inbox import answered_draft, too_late
 from toolcrib.values.identity import Ownership, Principal
 from toolcrib.values.permission import Answer, PermissionDecision
+from toolcrib.values.receipt import Receipt
 
 
 class MemoryInbox:
@@ -20,7 +20,7 @@ class MemoryInbox:
     _clock: Clock
     _sessions: dict[str, SessionRow]
 
-    def __init__(self, keep: Callable[[Unit], asyncio.Future[int]]) -> None:
+    def __init__(self, keep: Callable[[Unit], Receipt]) -> None:
         self._keep = keep
         self._questions: dict[str, Question] = {}
         self._grants: dict[tuple[str, int], dict[Grant, None]] = {}

@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from toolcrib.stores.sqlite.ledger import Ticket
 
 
-def deliver(batch: Sequence[Ticket], here: asyncio.AbstractEventLoop | None) -> None:
-    """Answer those of the running loop `here` at once; else one call per loop, since waking a loop is a system call."""
+def deliver(
+    batch: Sequence[Ticket],
+    here: asyncio.AbstractEventLoop | None,
+    tell: Callable[[Sequence[Ticket], asyncio.AbstractEventLoop], object],
+) -> Sequence[Ticket]:
+    """Send word to every loop but `here`, one call for each, since waking a loop is a system call; returns the rest."""
     away: dict[asyncio.AbstractEventLoop, list[Ticket]] = {}
     for ticket in batch:
-        if ticket.loop is here:
-            _answer(ticket)
-        else:
+        if ticket.loop is not here:
             away.setdefault(ticket.loop, []).append(ticket)
     for loop, tickets in away.items():
         try:
-            loop.call_soon_threadsafe(_answer_all, tickets)
+            loop.call_soon_threadsafe(tell, tickets, loop)
         except RuntimeError:
             if not loop.is_closed():  # a closed loop has nobody left to tell
                 raise
+    return [ticket for ticket in batch if ticket.loop is here] if away else batch
 
 
-def _answer_all(tickets: Sequence[Ticket]) -> None:
+def answer(tickets: Sequence[Ticket]) -> None:
+    """Tell those who wait on this loop, each of whom goes on at once: for a callback of the loop."""
+    rest = iter(tickets)
+    try:
+        for ticket in rest:
+            if ticket.awaited:
+                ticket.say(ticket.outcome)
+            else:
+                _report(ticket)
+    finally:
+        answer_soon(rest)  # an interrupt of the program came out of one of them
+
+
+def answer_soon(tickets: Iterable[Ticket]) -> None:
+    """Tell those who wait on this loop after the task that is running."""
     for ticket in tickets:
-        _answer(ticket)
-
-
-def _answer(ticket: Ticket) -> None:
-    future, outcome = ticket.future, ticket.outcome
-    if future is None:
-        if isinstance(outcome, Exception):
-            ticket.loop.call_exception_handler({"message": "a queued unit was not committed", "exception": outcome})
-    elif not future.done():
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
+        if ticket.awaited:
+            ticket.say_soon(ticket.outcome)
         else:
-            future.set_result(outcome)
+            _report(ticket)
+
+
+def _report(ticket: Ticket) -> None:
+    if isinstance(ticket.outcome, Exception):
+        context = {"message": "a queued unit was not committed", "exception": ticket.outcome}
+        ticket.loop.call_exception_handler(context)

@@ -12,6 +12,7 @@ from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Row, Sealed, encod
 from toolcrib.stores.sqlite.connection import may_pass
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Ownership
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
 
 _REMEMBERED = 8192
@@ -19,6 +20,7 @@ _MANY_UNFILED = 500
 _TRANSACTION_WEIGHT = 6144  # about what a commit writes to the log, besides what its events fill
 _EVENT_WEIGHT = 256
 _UNKNOWN = (-1, bytearray())
+_NOBODY: tuple[str, str | None] = ("", None)
 
 # The beginning of a row of events that are all of one session and run: session, run, first seq.
 Stretch = tuple[str, str | None, int]
@@ -28,10 +30,13 @@ class HeadMissing(StoreError):
     """Somebody removed the row that notes the head."""
 
 
-class Ticket:
-    """Something waiting to be committed: a unit, or work that needs the transaction. `outcome` tells how it went."""
+class Ticket(Receipt):
+    """Something waiting to be committed: a unit, or work that needs the transaction.
 
-    __slots__ = ("created_at", "future", "loop", "outcome", "sealed", "unit", "work")
+    `outcome` tells how it went, and is said once that is committed.
+    """
+
+    __slots__ = ("awaited", "created_at", "outcome", "sealed", "unit", "work")
 
     def __init__(
         self,
@@ -39,15 +44,17 @@ class Ticket:
         sealed: Sequence[Sealed],
         created_at: float,
         loop: asyncio.AbstractEventLoop,
-        future: asyncio.Future[int] | None,
         work: Callable[[Ledger], Sequence[Sealed]] | None = None,
     ) -> None:
+        self.loop = loop  # what a receipt is made of: its own words would cost every call one more
+        self.said = None
+        self._waiting = ()
+        self._asyncio_future_blocking = None
         self.unit = unit
         self.sealed = sealed
         self.created_at = created_at
-        self.loop = loop
-        self.future = future
         self.work = work
+        self.awaited = True
         self.outcome: int | Exception = 0
 
 
@@ -72,9 +79,11 @@ class Ledger:
         self._noted = 0
         self._runs: dict[tuple[str, str | None], int] = {}
         self._owners: dict[str, Ownership] = {}
+        self._owner: Ownership | None = None
         self._links: list[Row] = []
         self._stretches: list[Stretch] = []
-        self._last_run: tuple[str, str | None] | None = None
+        self._session, self._run = _NOBODY
+        self._run_seq = 0
         self.weight = 0
 
     def commit(self, tickets: Sequence[Ticket]) -> None:
@@ -83,7 +92,11 @@ class Ledger:
         self._begin()
         try:
             for ticket in tickets:
-                ticket.outcome = self._take(ticket)
+                unit = ticket.unit
+                if unit.owner is not self._owner or unit.documents or unit.runs or ticket.work:
+                    ticket.outcome = self._take(ticket)
+                else:
+                    ticket.outcome = self._append(ticket.sealed)
             links = self._links
             if links:
                 self._insert(sql.ADD_EVENT, links)
@@ -107,10 +120,12 @@ class Ledger:
     def forget_owner(self, session_id: str) -> None:
         """The owner is being changed in this transaction: read it again when it is needed."""
         self._owners.pop(session_id, None)
+        self._owner = None
 
     def require_owner(self, ownership: Ownership) -> None:
         """Raise Fenced unless this owner still holds the session."""
         if self._owners.get(ownership.session_id) == ownership:
+            self._owner = ownership
             return
         row = self._execute(sql.READ_LEASE, (ownership.session_id,)).fetchone()
         owner, epoch = (row[0], row[1]) if row else (None, 0)
@@ -119,7 +134,7 @@ class Ledger:
                 f"session {ownership.session_id} is no longer owned by {ownership.owner} (epoch {ownership.epoch});"
                 f" it belongs to {owner or 'nobody'} (epoch {epoch})"
             )
-        self._owners[ownership.session_id] = ownership
+        self._owners[ownership.session_id] = self._owner = ownership
 
     def file(self) -> None:
         """File the newest events where sessions, calls and runs are looked up; inside a transaction."""
@@ -209,7 +224,7 @@ class Ledger:
             self._catch_up(Head(*row) if row else Head(0, GENESIS))
         if len(self._runs) + len(self._owners) > _REMEMBERED:
             self._runs.clear()
-            self._owners.clear()
+            self._forget_owners()
 
     def _catch_up(self, tip: Head) -> None:
         """Somebody else committed: forget owners, and learn how far the remembered runs have come."""
@@ -221,7 +236,7 @@ class Ledger:
         (old_seq, old_hash), self._noted = self._tip, noted.seq
         # Where the end was cut off the chain goes on after the gap, which verification will find.
         self._tip = noted if noted.seq > tip.seq else tip
-        self._owners.clear()
+        self._forget_owners()
         if not old_seq < tip.seq < old_seq + _REMEMBERED:
             self._runs.clear()
         elif self._execute(sql.HASH_AT, (old_seq,)).fetchone() != (old_hash,):
@@ -234,7 +249,7 @@ class Ledger:
         unit = ticket.unit
         owner = unit.owner
         try:
-            if owner is not None and self._owners.get(owner.session_id) is not owner:
+            if owner is not None:
                 self.require_owner(owner)
             if unit.documents or unit.runs or ticket.work:
                 ticket.sealed = self._apart(ticket)
@@ -284,26 +299,31 @@ class Ledger:
 
     def _append(self, drafts: Sequence[Sealed]) -> int:
         seq, last_hash = self._tip
-        runs, links = self._runs, self._links
-        weight = self.weight
+        links = self._links
         for sealed in drafts:
-            facts = sealed[0]
-            run_id, run_seq = facts[2], 0
-            run = (facts[0], run_id)
             seq += 1
-            if run != self._last_run:
-                self._last_run = run
-                self._stretches.append((*run, seq))
-            if run_id is not None:
-                last = runs.get(run)
-                runs[run] = run_seq = (self._last_of_run(*run) if last is None else last) + 1
-            new = link(sealed, seq, run_seq, last_hash)
+            if sealed[1] != self._run or sealed[0] != self._session:
+                self._turn_to(sealed[0], sealed[1], seq)
+            if self._run is not None:
+                self._run_seq += 1
+            new = link(sealed, seq, self._run_seq, last_hash)
             links.append(new)
-            last_hash = new[12]
-            weight += len(sealed[1]) + _EVENT_WEIGHT
+            last_hash = new[4]
+            self.weight += len(sealed[3]) + _EVENT_WEIGHT
         self._tip = (seq, last_hash)
-        self.weight = weight
         return seq
+
+    def _turn_to(self, session_id: str, run_id: str | None, seq: int) -> None:
+        """The event `seq` begins a stretch of another session or run."""
+        self._remember_run()
+        self._stretches.append((session_id, run_id, seq))
+        self._session, self._run = run = (session_id, run_id)
+        last = self._runs.get(run)
+        self._run_seq = 0 if run_id is None else self._last_of_run(*run) if last is None else last
+
+    def _remember_run(self) -> None:
+        if self._run is not None:
+            self._runs[self._session, self._run] = self._run_seq
 
     def _last_of_run(self, session_id: str, run_id: str | None) -> int:
         row = self._execute(sql.LAST_OF_RUN, (session_id, run_id, session_id, run_id)).fetchone()
@@ -311,8 +331,13 @@ class Ledger:
 
     def _forget_stretches(self) -> None:
         """Begin a new stretch with the next event; what is forgotten here is filed from the events themselves."""
+        self._remember_run()
         self._stretches = []
-        self._last_run = None
+        self._session, self._run = _NOBODY
+
+    def _forget_owners(self) -> None:
+        self._owners.clear()
+        self._owner = None
 
     def _undo(self) -> None:
         self.let_go()
@@ -320,6 +345,6 @@ class Ledger:
         self._forget_stretches()
         self._tip = _UNKNOWN
         self._runs.clear()
-        self._owners.clear()
+        self._forget_owners()
         if self.connection.in_transaction:
             self._execute("ROLLBACK")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from toolcrib.ports import Clock
-from toolcrib.stores.chain import GENESIS
+from toolcrib.stores.chain import GENESIS, facts_text, salted
 from toolcrib.stores.migrations import Step
 from toolcrib.stores.sqlite.connection import explain
 from toolcrib.stores.statements import SQLITE
@@ -77,6 +77,9 @@ def _migrate(path: Path, clock: Clock, crash: Callable[[str], None], known: Sequ
         if present == known[-1].number:
             return
         connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.create_function("facts_text", 8, facts_text, deterministic=True)
+        connection.create_function("salted", 2, salted, deterministic=True)
         for step in known:
             _apply(connection, path, step, clock, crash)
     finally:

@@ -34,6 +34,7 @@ from toolcrib.values.event import Event
 from toolcrib.values.identity import Ownership, Principal, Surface
 from toolcrib.values.json import JsonObject
 from toolcrib.values.permission import PermissionDecision
+from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
 
 T = TypeVar("T")
@@ -107,20 +108,22 @@ class SqliteStore:
         """What cannot be trusted about the place where the store lies."""
         return tuple(self._warnings)
 
-    def append(self, unit: Unit) -> asyncio.Future[int]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[int] = loop.create_future()
-        now = self._clock.now()
+    def append(self, unit: Unit) -> Receipt:
+        loop, now = asyncio.get_running_loop(), self._clock.now()
         try:
-            self._writer.submit(Ticket(unit, seal(unit.drafts, now), now, loop, future))
+            ticket = Ticket(unit, seal(unit.drafts, now), now, loop)
+            self._writer.submit(ticket)
         except StoreError as error:
-            future.set_exception(error)
-        return future
+            ticket = Receipt(loop)
+            ticket.say(error)
+        return ticket
 
     def queue(self, unit: Unit) -> None:
         loop = asyncio.get_running_loop()
         now = self._clock.now()
-        self._writer.hold(Ticket(unit, seal(unit.drafts, now), now, loop, None))
+        note = Ticket(unit, seal(unit.drafts, now), now, loop)
+        note.awaited = False
+        self._writer.hold(note)
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
             loop.call_later(_FLUSH_AFTER, self._writer.flush, loop)
@@ -295,11 +298,10 @@ class SqliteStore:
             raise explain(error, self.path) from error
 
     async def _do(self, work: leases.Work) -> None:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[int] = loop.create_future()
-        self._writer.hold(Ticket(_NOTHING, (), self._clock.now(), loop, future, work))
+        ticket = Ticket(_NOTHING, (), self._clock.now(), asyncio.get_running_loop(), work)
+        self._writer.hold(ticket)
         self._writer.ring()  # never on the event loop: the work may touch many rows or files
-        await future
+        await ticket
 
     async def _events(self, statement: str, *parameters: str | int) -> Sequence[Event]:
         return await self._rows(_event, statement, *parameters)

@@ -6,13 +6,13 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, explain, is_busy, is_untrustworthy, may_pass
-from toolcrib.stores.sqlite.delivery import deliver
+from toolcrib.stores.sqlite.delivery import answer, answer_soon, deliver
 from toolcrib.stores.sqlite.ledger import Ledger, Ticket
 from toolcrib.values.refusal import StoreError
 
@@ -69,33 +69,52 @@ class Writer:
         # Whether others are about to run is asyncio's own knowledge; no public call tells it. Counting the appends of
         # one turn of the loop does not: a caller that is answered at once goes on without giving up its turn.
         # A loop that keeps no such list commits at once.
-        if not getattr(loop, "_ready", ()):
-            self.flush(loop)
-        elif self._gathering is not loop:
-            self._gathering = loop
-            loop.call_soon(self._flush_gathered, loop)
+        if self._gathering is loop:
+            return
+        if getattr(loop, "_ready", ()):
+            self._gather(loop)
+        else:
+            answer_soon(self._commit_or_ring(loop))
 
     def hold(self, ticket: Ticket) -> None:
         """Keep a ticket for the next commit."""
         if self._closed:
             raise StoreError(f"the store {self._path} is closed")
-        if ticket.future is None and len(self._waiting) + len(self._kept) > _MOST_KEPT:
+        if not ticket.awaited and len(self._waiting) + len(self._kept) > _MOST_KEPT:
             raise StoreError(f"more than {_MOST_KEPT} units wait for the store {self._path}, which does not take them")
         self._waiting.append(ticket)
 
     def flush(self, here: asyncio.AbstractEventLoop) -> None:
-        """See that what waits is committed; called on the loop `here`."""
+        """See that what waits is committed: a callback of the loop `here`."""
+        self._answer(self._commit_or_ring(here), here)
+
+    def _gather(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let everybody who is about to run hand in what they have before it is committed together."""
+        if self._gathering is not loop:
+            self._gathering = loop
+            loop.call_soon(self._flush_gathered, loop)
+
+    def _flush_gathered(self, here: asyncio.AbstractEventLoop) -> None:
+        self._gathering = None
+        self.flush(here)
+
+    def _answer(self, tickets: Sequence[Ticket], here: asyncio.AbstractEventLoop) -> None:
+        """Let those who wait on the loop `here` go on: all of them run before this returns."""
+        if tickets:
+            self._gather(here)
+            answer(tickets)
+
+    def _commit_or_ring(self, here: asyncio.AbstractEventLoop) -> Sequence[Ticket]:
+        """Commit what waits or have it committed; returns what of it is to be answered on the loop `here`."""
+        done: Sequence[Ticket] = ()
         if self._waiting and self._takes < _LONGEST_ON_A_LOOP and self._ledger.weight < _MOST_WEIGHT:
-            self._commit_on(here)
+            done = self._commit_on(here)
         if self._waiting:
             self.ring()
         elif self._ledger.weight > _CHECKPOINT_WEIGHT and not self._copying:
             self._copying = True  # asked for once, not with every commit until it is done
             self.ring()
-
-    def _flush_gathered(self, here: asyncio.AbstractEventLoop) -> None:
-        self._gathering = None
-        self.flush(here)
+        return done
 
     def ring(self) -> None:
         """Let the writer thread commit what waits."""
@@ -113,24 +132,24 @@ class Writer:
         if self._thread is not None:
             self._thread.join()
         self._commit_waiting()
-        deliver(self._kept, None)
+        deliver(self._kept, None, self._answer)
 
-    def _commit_on(self, here: asyncio.AbstractEventLoop) -> None:
+    def _commit_on(self, here: asyncio.AbstractEventLoop) -> Sequence[Ticket]:
         """Commit on the calling thread, if nobody is at it and nothing goes wrong: the rest is the writer thread's."""
         if not self._lock.acquire(blocking=False):
-            return
+            return ()
         try:
             batch = self._batch(_MOST_ON_A_LOOP)
             if self._attempt(batch) is not None:
                 self._waiting.extendleft(reversed(batch))
-                return
+                return ()
         finally:
             self._lock.release()
         self._followed = True
         if self._resting is None or self._resting.is_closed():
             self._resting = here
             here.call_later(_HELD_AT_MOST, self._rest, here)
-        deliver(batch, here)
+        return deliver(batch, here, self._answer)
 
     def _rest(self, here: asyncio.AbstractEventLoop) -> None:
         """Let others start the log anew when no commit follows."""
@@ -166,7 +185,7 @@ class Writer:
                 batch = self._batch(_MOST_AT_ONCE)
                 self._commit_patiently(batch)
                 self._ledger.let_go()
-            deliver(batch, None)
+            deliver(batch, None, self._answer)
 
     def _commit_patiently(self, batch: list[Ticket]) -> None:
         """Commit a batch, or find out which of its tickets cannot be."""
@@ -224,8 +243,8 @@ class Writer:
     def _postpone(self, batch: list[Ticket], error: Exception) -> None:
         """Fail those who wait for an answer; keep what was queued without one, to go with a later commit."""
         _fail(batch, explain(error, self._path))
-        self._kept.extend(ticket for ticket in batch if ticket.future is None)
-        batch[:] = [ticket for ticket in batch if ticket.future is not None]
+        self._kept.extend(ticket for ticket in batch if not ticket.awaited)
+        batch[:] = [ticket for ticket in batch if ticket.awaited]
 
     def _copy_log(self) -> None:
         weight = self._ledger.weight
