@@ -75,6 +75,7 @@ class Row:
             "deltas_2mb_1": LEAST_DELTAS,
             "deltas_2mb_4": LEAST_DELTAS,
             "parallel_megabytes": LEAST_MEGABYTES,
+            "small_megabytes": LEAST_MEGABYTES,
             "parallel_deltas_1": LEAST_DELTAS,
             "parallel_deltas_4": LEAST_DELTAS,
         }
@@ -215,6 +216,13 @@ def main() -> int:
         print(f"{'':79}  2 MB argument          |  1000 calls with 300 bytes of arguments                   | 60 bytes")
         print(f"{'format':18} ratio@1 ratio@4 deltas/s@1 deltas/s@4 memory streamed   MB/s", end="")
         print("    MB/s deltas/s@1 deltas/s@4 |  MB/s ratio deltas/s@1 deltas/s@4 memory streamed |  MB/s")
+        print(
+            f"{'limit':18} {MOST_RATIO:7.2f} {MOST_RATIO:7.2f} {LEAST_DELTAS:10,} {LEAST_DELTAS:10,} "
+            f"{MOST_MEMORY:5.2f}x {MOST_MEMORY:7.2f}x {LEAST_MEGABYTES:6.0f} "
+            f"{LEAST_MEGABYTES:7.0f} {LEAST_DELTAS:10,} {LEAST_DELTAS:10,} | "
+            f"{LEAST_MEGABYTES:5.1f} {MOST_RATIO:5.2f} {LEAST_DELTAS:10,} {LEAST_DELTAS:10,} "
+            f"{MOST_MEMORY:5.2f}x {MOST_MEMORY:7.2f}x | {LEAST_MEGABYTES:5.1f}"
+        )
     for dialect in chosen.dialects or FORMATS:
         row = measure(dialect, chosen.size)
         bad += bool(row.missed())

@@ -13,7 +13,7 @@ from toolcrib.values.json import Json
 
 _EMPTY: Schema = {}
 _SURELY_WHOLE = 18
-_STRING = frozenset({"string"})
+TEXT = frozenset({"string"})
 _LITERALS: Mapping[str, Json] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _BY_TYPE: Mapping[str, tuple[type, ...]] = {
     "integer": (int,),
@@ -27,12 +27,12 @@ _BY_TYPE: Mapping[str, tuple[type, ...]] = {
 
 def coerce(text: str, schema: Schema, root: Schema) -> Json:
     """`text` as a value of one of the schema's types; the text itself when it is a value of none of them."""
-    return fit(text, types_of(schema, root) or _STRING)
+    return fit(text, types_of(schema, root) or TEXT)
 
 
 def fit(text: str, types: frozenset[str]) -> Json:
     """`text` as a value of one of the types; the text itself when it is a value of none of them."""
-    if types == _STRING:
+    if types == TEXT:
         return text
     value = _literal(text.strip())
     if isinstance(value, float) and "number" not in types and value.is_integer():

@@ -42,10 +42,12 @@ class JsonText:
         self._source = source
         self._failures = 0
         self.duplicates: list[str] = []
-        self._decoder = json.JSONDecoder(strict=False, object_pairs_hook=self._object, parse_constant=_no_constant)
+        self._decoder = json.JSONDecoder(
+            strict=False, object_pairs_hook=_object(self.duplicates), parse_constant=_no_constant
+        )
         self._scan_once = cast("Callable[[str, int], tuple[Any, int]]", vars(self._decoder)["scan_once"])
 
-    def take(self) -> Decoded | None:
+    def take(self) -> dict[str, Json] | list[Json] | None:
         """The object or array that stands whole in the window, read and decoded; None leaves it to `read`."""
         source = self._source
         window, begin = source.window, source.pos
@@ -54,22 +56,23 @@ class JsonText:
         if self.duplicates:
             self.duplicates.clear()
         try:
-            value, source.pos = self._scan_once(window, begin)
+            value, end = self._scan_once(window, begin)
         except (StopIteration, ValueError, RecursionError):
             self._failures += 1
             self.duplicates.clear()
             return None
-        if source.pos - begin <= MAX_DEPTH and window.find("\\u", begin, source.pos) < 0:
-            return Decoded(value, False)
-        return _decoded(value, window, begin, source.pos) or self._leave(begin)
-
-    def _leave(self, begin: int) -> None:
-        self._source.pos = begin
+        if end - begin > MAX_DEPTH or window.find("\\u", begin, end) >= 0:
+            decoded = _decoded(value, window, begin, end)
+            if decoded is None:
+                return None
+            value = cast("dict[str, Json] | list[Json]", decoded.value)
+        source.pos = end
+        return value
 
     def read(self) -> Generator[None, None, tuple[End, Decoded | None]]:
         """Read one object or array and decode it. A broken or cut value is left read as far as it was understood."""
-        if (decoded := self.take()) is not None:
-            return End.BALANCED, decoded
+        if (value := self.take()) is not None:
+            return End.BALANCED, Decoded(value, False)
         return (yield from self.scan())
 
     def scan(self) -> Generator[None, None, tuple[End, Decoded | None]]:
@@ -89,6 +92,19 @@ class JsonText:
             self.duplicates.clear()
             return mend(text[start:])
 
+    def object_in(self, text: str) -> dict[str, Json] | None:
+        """The object that a text is, to the letter and without a doubt; None if it is anything else."""
+        before = len(self.duplicates)
+        try:
+            value, end = self._scan_once(text, 0)
+        except (StopIteration, ValueError, RecursionError):
+            value, end = None, -1
+        decoded = _decoded(value, text, 0, end) if end == len(text) and type(value) is dict else None
+        if decoded is not None and len(self.duplicates) == before:
+            return cast("dict[str, Json]", decoded.value)
+        del self.duplicates[before:]
+        return None
+
     def decode(self, text: str) -> Decoded | None:
         """The value of a whole JSON text, or of one with a single sensible reading."""
         before = len(self.duplicates)
@@ -98,12 +114,18 @@ class JsonText:
             del self.duplicates[before:]
             return mend(text)
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+
+def _object(duplicates: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """What makes an object of its members, and writes down the keys that were there already."""
+
+    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
             seen: set[str] = set()
-            self.duplicates += [key for key, _ in pairs if key in seen or seen.add(key)]
+            duplicates.extend(key for key, _ in pairs if key in seen or seen.add(key))
         return made
+
+    return make
 
 
 def _decoded(value: Any, text: str, start: int, end: int) -> Decoded | None:

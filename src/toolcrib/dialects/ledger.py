@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 from toolcrib.dialects.parsed import Delta, Kind, Note, Parsed, ParsedCall, Span
 from toolcrib.dialects.source import Pieces
 
@@ -9,6 +12,9 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 _OPENING = " \t\n([{:=,>"
 _HEAD = 5
 _SOMETHING = "....."
+_CALL, _MARKUP = Kind.CALL, Kind.MARKUP
+# Calling the class takes twice as long, which counts where there are thousands of calls.
+_span = cast("Callable[[type[Span], tuple[Kind, int, int]], Span]", vars(tuple)["__new__"])
 
 
 class Unheard(list[Delta]):
@@ -94,7 +100,25 @@ class Ledger:
 
     def call(self, call: ParsedCall) -> None:
         self.calls.append(call)
-        self.deltas.append(Delta(Kind.CALL, "", call))
+        if type(self.deltas) is not Unheard:
+            self.deltas.append(Delta(Kind.CALL, "", call))
+
+    def following(self) -> Callable[[ParsedCall, int, int], None]:
+        """What enters one call behind another, with its beginning and its end. What nobody owns before it is markup."""
+        spans, calls, deltas, own = self.spans, self.calls, self.deltas, self.own
+        heard, owned = type(deltas) is not Unheard, self.owned
+
+        def follow(call: ParsedCall, start: int, end: int) -> None:
+            nonlocal owned
+            if start > owned:
+                own(_MARKUP, start)
+            owned = end
+            spans.append(_span(Span, (_CALL, start, end)))
+            calls.append(call)
+            if heard:
+                deltas.append(Delta(_CALL, "", call))
+
+        return follow
 
     def note(self, code: str, message: str, position: int) -> None:
         self.notes.append(Note(code, message, position))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator
-from functools import lru_cache
 from sys import intern
 from typing import NamedTuple, TypeAlias
 
@@ -57,36 +56,40 @@ def read_arguments(
     return value
 
 
-class Plain(NamedTuple):
-    """Arguments without nesting or doubt, and where they end."""
-
-    arguments: dict[str, Json]
-    end: int
-
-
-def plain_arguments(text: str, pos: int, quotes: tuple[str, ...]) -> Plain | None:
-    """What `read_arguments` would make of `key=value, …)` from `pos` on, if all values are plain; None if unsure."""
-    begin, separate = _plain_pair(quotes)
+def plain_arguments(quotes: tuple[str, ...]) -> Callable[[str, int], tuple[dict[str, Json], int] | None]:
+    """What reads `key=value, …)` from a place on as `read_arguments` would; None unless all is there and plain."""
+    first, following = _plain_pair(quotes)
     escapes = '"' in quotes
-    made: dict[str, Json] = {}
-    while (pair := begin(text, pos)) is not None:
-        key, quote, number = pair.groups()
-        key, pos = intern(key), pair.end()
-        if number is not None:
-            made[key] = int(number)
-        elif (end := _plain_end(text, pos, quote) if escapes else text.find(quote, pos)) >= 0:
-            plain = not escapes or text.find("\\", pos, end) < 0
-            made[key] = text[pos:end] if plain else _unescape(text, pos, end)
-            pos = end + len(quote)
-        else:
-            return None
-        after = separate(text, pos)
-        if after is None:
-            return None
-        pos = after.end()
-        if after[1] != ",":
-            return Plain(made, pos)
-    return None
+
+    def read(text: str, pos: int) -> tuple[dict[str, Json], int] | None:
+        made: dict[str, Json] = {}
+        pair = first(text, pos)
+        while pair is not None:
+            key, quote, number = pair.groups()
+            pos = pair.end()
+            if quote:
+                end = text.find(quote, pos)
+                if end < 0:
+                    return None
+                value = text[pos:end]
+                if escapes and "\\" in value:
+                    written, value = value, value.replace("\\n", "\n")
+                    if "\\" in value or "\\\\" in written:  # not every backslash began the escape of a line end
+                        written = value = ""  # a large one should not be there three times
+                        end = _plain_end(text, pos, quote)
+                        if end < 0:
+                            return None
+                        value = _unescape(text, pos, end)
+                made[intern(key)] = value
+                pos = end + len(quote)
+            elif key is None:
+                return made, pos
+            else:
+                made[intern(key)] = int(number)
+            pair = following(text, pos)
+        return None
+
+    return read
 
 
 def _plain_end(text: str, start: int, quote: str) -> int:
@@ -100,15 +103,14 @@ def _plain_end(text: str, start: int, quote: str) -> int:
     return end
 
 
-@lru_cache(maxsize=16)
 def _plain_pair(quotes: tuple[str, ...]) -> tuple[_Match, _Match]:
-    """How a pair begins, up to its value's first character or whole number, and what may follow it."""
+    """How the first pair begins, up to its value's first character or whole number; how a later one, or the end."""
     if '"' in quotes:
         quote, between, close = "['\"]", "=", r"\)"
     else:
         quote, between, close = re.escape(quotes[0]), ":", r"\}"
-    begin = rf"\s*([A-Za-z_]\w*)\s*{between}\s*(?:({quote})|(-?\d{{1,18}})(?=\s*[,)}}]))"
-    return re.compile(begin).match, re.compile(rf"\s*(,|{close})").match
+    pair = rf"([A-Za-z_]\w*)\s*{between}\s*(?:({quote})|(-?\d{{1,18}})(?=\s*[,)}}]))"
+    return re.compile(rf"\s*{pair}").match, re.compile(rf"\s*(?:,\s*{pair}|{close})").match
 
 
 _Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"

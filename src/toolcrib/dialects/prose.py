@@ -11,7 +11,7 @@ from toolcrib.dialects.formats.spec import Format, Header
 from toolcrib.dialects.grammar import Alternative
 from toolcrib.dialects.parsed import Kind
 from toolcrib.dialects.reader import Block, Code, Reader
-from toolcrib.dialects.row import take_row
+from toolcrib.dialects.row import take_following
 from toolcrib.dialects.source import Markers, Reading, markers, read_to_any, skip_space, starts_with
 
 _FRAME_LIMIT = 200
@@ -174,7 +174,7 @@ def _read_opening(reader: Reader, token: str, options: tuple[Alternative, ...], 
                     return _skip(reader, "")
             elif (yield from _read_block(reader, option)):
                 if kind is Kind.CONTENT:
-                    take_row(reader, option.format)
+                    take_following(reader, option.format)
                 return None
         source.rewind()
     _keep(reader, token, emit, kind)

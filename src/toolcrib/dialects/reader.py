@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from enum import Enum
 from sys import intern
+from typing import TypeAlias
 
 from toolcrib.dialects.formats.spec import Format, Shape
 from toolcrib.dialects.grammar import Grammar
@@ -18,6 +19,8 @@ from toolcrib.values.json import Json
 
 _ALLOWANCE, _AGAIN = 200_000, 4
 Block = Generator[None, None, bool]
+Take: TypeAlias = "Callable[[Reader, re.Match[str]], ParsedCall | None]"
+"""Reads the call whose head was matched if all of it stands in the window as its format writes it; or goes anywhere."""
 
 
 class Code(Enum):
@@ -74,14 +77,14 @@ class Reader:
 
     def enter(self, name: str, arguments: dict[str, Json], id: str | None = None, *, repaired: bool = False) -> None:
         """Enter a complete call and keep nothing of its text."""
-        self._enter(ParsedCall(intern(name), arguments, id, Status.COMPLETE, repaired))
+        self.enter_call(ParsedCall(intern(name), arguments, id, Status.COMPLETE, repaired))
 
     def enter_incomplete(self, name: str, id: str | None = None) -> None:
-        self._enter(ParsedCall(name, {}, id, Status.INCOMPLETE))
+        self.enter_call(ParsedCall(name, {}, id, Status.INCOMPLETE))
         self.note("incomplete_call", f"the text ends inside a call of {name}")
 
     def enter_malformed(self, name: str, id: str | None = None) -> None:
-        self._enter(ParsedCall(name, {}, id, Status.MALFORMED))
+        self.enter_call(ParsedCall(name, {}, id, Status.MALFORMED))
         self.note("malformed_arguments", f"the arguments of {name} cannot be read")
 
     def spend(self, characters: int) -> None:
@@ -116,7 +119,7 @@ class Reader:
         self.source.mark()
         self.source.pos += offset
 
-    def _enter(self, call: ParsedCall) -> None:
+    def enter_call(self, call: ParsedCall) -> None:
         if self.format is not None and self.format is not self._entered:
             self._entered = self.format
             self.ledger.dialect = self.ledger.dialect or self.format.name

@@ -8,50 +8,55 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from toolcrib.dialects.families import family
 from toolcrib.dialects.formats.spec import Channels, Format, JsonBlock, Nested
-from toolcrib.dialects.reader import Reader
+from toolcrib.dialects.parsed import ParsedCall
+from toolcrib.dialects.reader import Reader, Take
 
-EnterWhole = Callable[[Reader, Format], bool]
+Matching: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
 _ALLOWANCE, _AGAIN = 200_000, 4
 
 
-def take_row(reader: Reader, spec: Format) -> None:
-    """Enter the calls that follow. The ledger must just have noted markup: white space between calls is layout."""
-    row = _row(spec)
-    if row is None or not reader.tools.known:
+class Row(NamedTuple):
+    """How one call leads to the next, whose text begins at the group `call`, and how that is taken from there."""
+
+    lead: Matching
+    take: Take
+
+
+def take_row(reader: Reader, row: Row) -> None:
+    """Enter the calls that follow. The last owned character must belong to a call: what lies between is layout."""
+    source = reader.source
+    if not reader.tools.known or reader.spent or reader.wasted > _ALLOWANCE + _AGAIN * source.position:
         return
-    source, enter_whole = reader.source, row.enter_whole
-    window, begin = source.window, source.pos
-    while not reader.spent and (opened := row.lead(window, begin)) is not None:
-        if opened.re.groups > 1 and opened["name"] not in reader.tools.known:
-            break
-        source.pos = opened.start("call")
-        source.mark()
-        reader.opened, source.pos = source.position, opened.end()
-        if reader.wasted > _ALLOWANCE + _AGAIN * reader.opened or not enter_whole(reader, spec):
+    lead, take = row
+    follow = reader.ledger.following()
+    window, base, begin = source.window, source.base, source.pos
+    while (opened := lead(window, begin)) is not None:
+        call = take(reader, opened)
+        if call is None:
             reader.wasted += len(window) - begin
-            source.pos = begin
             break
-        reader.own_call()
-        begin = source.pos
-    source.release()
+        start, begin = opened.start("call"), source.pos
+        follow(call, base + start, base + begin)
+    source.pos = begin
 
 
-class _Row(NamedTuple):
-    """How one call leads to the next, which begins at the group `call`; a group `name` must name a tool."""
-
-    lead: Callable[[str, int], re.Match[str] | None]
-    enter_whole: EnterWhole
+def take_following(reader: Reader, spec: Format) -> None:
+    """Enter the calls that follow with an opening of their own. The ledger must just have noted markup."""
+    row = _row(spec)
+    if row is not None:
+        take_row(reader, row)
 
 
 @lru_cache(maxsize=128)
-def _row(spec: Format) -> _Row | None:
+def _row(spec: Format) -> Row | None:
     """Made from the layout: what stands between the end of a call and the body of the next. None in lists."""
+    reading = family(type(spec))
     if "<>" in spec.opens:  # the tag is the name of a tool
-        return _Row(re.compile(r"\s*(?P<call>)(?=<)").match, family(type(spec)).enter_whole)
+        return Row(re.compile(rf"\s*(?P<call>){reading.head(spec)}").match, reading.taking(spec))
     layout, end = spec.layout, _end(spec)
     written = (layout.each[end:] + layout.between + layout.each[:end]).lstrip()
     openings = [opening for opening in spec.opens if opening and opening in written]
@@ -62,7 +67,19 @@ def _row(spec: Format) -> _Row | None:
     lead = re.escape(written[start:body])
     if isinstance(spec, JsonBlock):
         lead += _loose(written[body : written.find("{", body)])
-    return _Row(re.compile(rf"\s*{_loose(written[:start])}(?P<call>{lead})").match, family(type(spec)).enter_whole)
+    take = reading.taking(spec)
+    if "$name" in written[:start]:
+        take = _addressed(take)
+    return Row(re.compile(rf"\s*{_loose(written[:start])}(?P<call>{lead}){reading.head(spec)}").match, take)
+
+
+def _addressed(take: Take) -> Take:
+    """What takes a call whose lead names the tool as well."""
+
+    def take_addressed(reader: Reader, opened: re.Match[str]) -> ParsedCall | None:
+        return take(reader, opened) if opened["to"] == opened["name"] else None
+
+    return take_addressed
 
 
 def _end(spec: Format) -> int:
@@ -78,6 +95,4 @@ def _end(spec: Format) -> int:
 def _loose(template: str) -> str:
     """A pattern for what a layout writes, with free white space."""
     pieces = re.split(r"(\$[a-z]+|\s+)", template)
-    return "".join(
-        r"(?P<name>[\w.\-]+)" if it == "$name" else r"\s*" if it.isspace() else re.escape(it) for it in pieces
-    )
+    return "".join(r"(?P<to>[\w.\-]+)" if it == "$name" else r"\s*" if it.isspace() else re.escape(it) for it in pieces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
-from toolcrib.dialects.coerce import member, types_of
+from toolcrib.dialects.coerce import TEXT, member, types_of
 from toolcrib.dialects.parsed import Schema
 
 
@@ -23,10 +23,27 @@ AnyTool: TypeAlias = "Described | Mapping[str, object]"
 
 
 class Member(NamedTuple):
-    """What a schema says of one argument."""
+    """What a schema says of one argument; `is_text` when it is a string and nothing else."""
 
     schema: Schema
     types: frozenset[str]
+    is_text: bool
+
+
+class Members(dict[str, Member]):
+    """What a tool's schema says of its arguments, found out when an argument is first asked for."""
+
+    __slots__ = ("_schema",)
+
+    def __init__(self, schema: Schema) -> None:
+        super().__init__()
+        self._schema = schema
+
+    def __missing__(self, key: str) -> Member:
+        schema = member(self._schema, key, self._schema)
+        types = types_of(schema, self._schema)
+        made = self[key] = Member(schema, types, types == TEXT)
+        return made
 
 
 class ToolTable:
@@ -36,19 +53,17 @@ class ToolTable:
 
     def __init__(self, tools: Iterable[AnyTool] | None) -> None:
         self._schemas = {} if tools is None else dict(map(_entry, tools))
-        self._members: dict[tuple[str, str], Member] = {}
+        self._members: dict[str, Members] = {}
         self.known: frozenset[str] | None = None if tools is None else frozenset(self._schemas)
 
     def knows(self, name: str) -> bool:
         return self.known is None or name in self.known
 
-    def member(self, name: str, key: str) -> Member:
-        """The schema of one argument of a tool, and the types it allows."""
-        found = self._members.get((name, key))
+    def members(self, name: str) -> Members:
+        """The arguments of a tool by name, with the types they allow."""
+        found = self._members.get(name)
         if found is None:
-            schema = self.schema(name)
-            inner = member(schema, key, schema)
-            found = self._members[name, key] = Member(inner, types_of(inner, schema))
+            found = self._members[name] = Members(self.schema(name))
         return found
 
     def schema(self, name: str) -> Schema:

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Protocol, cast
 from toolcrib.dialects.formats.spec import Channels, Format, Header, Invoked, JsonBlock, Nested, Tagged
 
 if TYPE_CHECKING:
-    from toolcrib.dialects.reader import Block, Reader
+    from toolcrib.dialects.reader import Block, Reader, Take
 
 
 class Family(Protocol):
-    """What the module of every family has: `enter_whole` reads a call that stands whole in the window, or nothing."""
+    """What the module of every family has: how its formats are read, and how a call to the letter is taken at once."""
 
     def read(self, reader: Reader, spec: Format) -> Block: ...
-    def enter_whole(self, reader: Reader, spec: Format) -> bool: ...
+    def head(self, spec: Format) -> str: ...
+    def taking(self, spec: Format) -> Take: ...
 
 
 _MODULES: dict[type[Format], str] = {

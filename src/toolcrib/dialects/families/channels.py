@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from sys import intern
 
 from toolcrib.dialects.families.json_block import recover
 from toolcrib.dialects.formats.spec import Channels
 from toolcrib.dialects.jsontext import End
-from toolcrib.dialects.parsed import Kind
-from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.parsed import Kind, ParsedCall
+from toolcrib.dialects.reader import Block, Reader, Take
 from toolcrib.dialects.source import Markers, markers, read_to_any, skip_space, starts_with, take
 
 START, CHANNEL = "<|start|>", "<|channel|>"
@@ -43,24 +44,32 @@ def read(reader: Reader, spec: Channels) -> Block:
     return True
 
 
-def enter_whole(reader: Reader, spec: Channels) -> bool:
-    """Enter a call that stands whole in the window behind its header's channel, end and all; False enters nothing."""
-    source = reader.source
-    window, begin = source.window, source.pos
-    body = window.find(spec.message, begin, begin + _HEAD_LIMIT)
-    recipient = _RECIPIENT.search(window, begin, body) if body >= 0 else None
-    if recipient is None or not reader.accepts(recipient[1]):
-        return False
-    source.pos = body + len(spec.message)
-    whole = reader.json.take() if source.peek() == "{" else None
-    if whole is None or not isinstance(whole.value, dict) or reader.json.duplicates:
-        return False
-    source.peek()
-    end = source.stands(spec.ends)
-    source.pos += len(end)
-    if end:
-        reader.enter(recipient[1], whole.value)
-    return bool(end)
+def head(spec: Channels) -> str:
+    """Nothing: what takes a call looks for the recipient up to the message."""
+    return ""
+
+
+@lru_cache(maxsize=8)
+def taking(spec: Channels) -> Take:
+    """What takes a call behind its header's channel, end and all."""
+    message, tail = spec.message, re.compile(rf"\s*(?:{'|'.join(map(re.escape, spec.ends))})").match
+
+    def take(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
+        source, begin = reader.source, head.end()
+        window = source.window
+        body = window.find(message, begin, begin + _HEAD_LIMIT)
+        recipient = _RECIPIENT.search(window, begin, body) if body >= 0 else None
+        if recipient is None or not reader.accepts(recipient[1]):
+            return None
+        source.pos = body + len(message)
+        arguments = reader.json.take() if source.peek() == "{" else None
+        end = tail(window, source.pos) if type(arguments) is dict else None
+        if type(arguments) is not dict or end is None or reader.json.duplicates:
+            return None
+        source.pos = end.end()
+        return ParsedCall(intern(recipient[1]), arguments)
+
+    return take
 
 
 def _enter_headless(reader: Reader, head: str) -> bool:

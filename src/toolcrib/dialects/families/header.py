@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple
 
 from toolcrib.dialects.families.json_block import recover
 from toolcrib.dialects.formats.spec import Header
 from toolcrib.dialects.jsontext import End
-from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.parsed import ParsedCall
+from toolcrib.dialects.reader import Block, Reader, Take
 from toolcrib.dialects.source import Markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
@@ -64,21 +66,36 @@ def _read_tail(reader: Reader, spec: Header) -> Block:
     return True
 
 
-def enter_whole(reader: Reader, spec: Header) -> bool:
-    """Enter a call that stands whole in the window, close and all; False enters nothing."""
-    source = reader.source
-    whole = _take_call(reader, spec)
-    if whole is None or reader.json.duplicates:
-        return False
-    if source.peek() == "`" and source.window.startswith("```", source.pos):
-        source.pos += 3
-    char = source.peek()
-    close = source.stands(spec.closes)
-    if not close if spec.closes else not char or char == "`":
-        return False
-    source.pos += len(close)
-    reader.enter(whole.name, whole.arguments, id=whole.id)
-    return True
+def head(spec: Header) -> str:
+    """The header, up to the brace that opens the arguments."""
+    ends = "|".join(re.escape(end) for end in spec.ends if end != "{")
+    return rf"{spec.head}(?:{ends})\s*(?=\{{)" if ends else rf"{spec.head}(?=\{{)"
+
+
+@lru_cache(maxsize=64)
+def taking(spec: Header) -> Take:
+    """What takes a call of a known tool, close and all; without a close, up to what is no fence."""
+    closes = "|".join(map(re.escape, spec.closes)) or r"(?=[^\s`])"
+    tail = re.compile(rf"\s*(?:```\s*)?(?:{closes})").match
+    prose, has_id = spec.prose_name, "(?P<id>" in spec.head
+
+    def take(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
+        source, known, name = reader.source, reader.tools.known, head["name"]
+        if known is None or (name not in known and (name := name.removeprefix("functions.")) not in known):
+            return None
+        source.pos = pos = head.end()
+        if name == prose or pos - head.end("call") > _HEAD_LIMIT:
+            return None
+        arguments = reader.json.take()
+        if type(arguments) is not dict or reader.json.duplicates:
+            return None
+        end = tail(source.window, source.pos)
+        if end is None:
+            return None
+        source.pos = end.end()
+        return ParsedCall(intern(name), arguments, head["id"] if has_id else None)
+
+    return take
 
 
 class Whole(NamedTuple):
@@ -102,11 +119,11 @@ def _take_call(reader: Reader, spec: Header) -> Whole | None:
     if found != "{":
         source.pos += len(found)
         source.peek()
-    decoded = reader.json.take() if window.startswith("{", source.pos) else None
-    if decoded is None or not isinstance(decoded.value, dict):
+    arguments = reader.json.take() if window.startswith("{", source.pos) else None
+    if not isinstance(arguments, dict):
         source.pos = begin
         return None
-    return Whole(name, decoded.value, head["id"] if "id" in head.re.groupindex else None)
+    return Whole(name, arguments, head["id"] if "id" in head.re.groupindex else None)
 
 
 @lru_cache(maxsize=64)

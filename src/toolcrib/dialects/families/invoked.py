@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from functools import lru_cache
-from typing import NamedTuple, cast
+from sys import intern
+from typing import cast
 
 from toolcrib.dialects.coerce import fit
 from toolcrib.dialects.formats.spec import Invoked
@@ -17,7 +18,9 @@ from toolcrib.dialects.literals import (
     read_arguments,
     read_value,
 )
-from toolcrib.dialects.reader import Block, Reader
+from toolcrib.dialects.parsed import ParsedCall
+from toolcrib.dialects.reader import Block, Reader, Take
+from toolcrib.dialects.row import Row, take_row
 from toolcrib.dialects.source import Markers, Source, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
@@ -41,11 +44,12 @@ def read(reader: Reader, spec: Invoked) -> Block:
             break
         elif not char or (calls and not listed and not (char.isalpha() or char == "_")):
             break
-        elif _enter_plain(reader, spec, alone=spec.bare and not listed) or (
-            yield from _read_call(reader, spec, alone=spec.bare and not listed)
-        ):
+        elif (yield from _read_call(reader, spec, alone=spec.bare and not listed)):
             calls += 1
             reader.commit()
+            if listed or spec.closes:
+                take_row(reader, _list(spec))
+                source.mark()
         else:
             reader.seek(0)
             break
@@ -63,50 +67,42 @@ def _ends_line(source: Source) -> Block:
     return source.window[source.pos : source.pos + 1] in ("", "\n", "\r", ";", "<")
 
 
-def _enter_plain(reader: Reader, spec: Invoked, *, alone: bool) -> bool:
-    """Enter a call that stands whole in the window with plain values; False leaves it unread."""
-    call = None if alone else _plain_call(reader, spec)
-    if call is None:
-        return False
-    reader.source.pos = call.end
-    reader.enter(call.name, _typed(reader, spec, call.name, call.arguments))
-    return True
-
-
-def enter_whole(reader: Reader, spec: Invoked) -> bool:
-    """Enter a call that stands whole in the window with plain values, close and all; False enters nothing."""
-    source, call = reader.source, _plain_call(reader, spec)
-    if call is None:
-        return False
-    source.pos = call.end
-    char = source.peek()
-    close = source.stands(spec.closes)
-    if not close if spec.closes else not char:
-        return False
-    source.pos += len(close)
-    reader.enter(call.name, _typed(reader, spec, call.name, call.arguments))
-    return True
-
-
-class _Plain(NamedTuple):
-    name: str
-    arguments: dict[str, Json]
-    end: int
-
-
-def _plain_call(reader: Reader, spec: Invoked) -> _Plain | None:
-    """The call of a known tool that stands in the window with plain values. Reads nothing."""
-    window = reader.source.window
-    head = _head(spec)(window, reader.source.pos)
-    if head is None or reader.tools.known is None or head[1] not in reader.tools.known:
-        return None
-    plain = plain_arguments(window, head.end(), spec.quotes)
-    return _Plain(head[1], plain.arguments, plain.end) if plain is not None else None
+def head(spec: Invoked) -> str:
+    """The name and the bracket behind it."""
+    return rf"{re.escape(spec.prefix)}(?P<name>[A-Za-z_][\w.\-/:]*){re.escape(spec.bracket)}"
 
 
 @lru_cache(maxsize=64)
-def _head(spec: Invoked) -> Callable[[str, int], re.Match[str] | None]:
-    return re.compile(rf"{re.escape(spec.prefix)}([^\W\d][\w.\-/:]*?)(?:\.call)?{re.escape(spec.bracket)}").match
+def taking(spec: Invoked) -> Take:
+    """What takes a call of a known tool with plain values, close and all; without a close, up to any character."""
+    closes = "|".join(map(re.escape, spec.closes)) or r"(?=\S)"
+    tail, take_listed = re.compile(rf"\s*(?:{closes})").match, _list(spec).take
+
+    def take(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
+        call, source = take_listed(reader, head), reader.source
+        end = tail(source.window, source.pos) if call is not None else None
+        if end is None:
+            return None
+        source.pos = end.end()
+        return call
+
+    return take
+
+
+@lru_cache(maxsize=64)
+def _list(spec: Invoked) -> Row:
+    """A call of a known tool with plain values behind another in a list."""
+    arguments_of, text_values = plain_arguments(spec.quotes), spec.text_values
+
+    def take(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
+        name, source, known = head["name"].removesuffix(".call"), reader.source, reader.tools.known
+        plain = arguments_of(source.window, head.end()) if known is not None and name in known else None
+        if plain is None:
+            return None
+        arguments, source.pos = plain
+        return ParsedCall(intern(name), _typed(reader, name, arguments) if text_values else arguments)
+
+    return Row(re.compile(rf"(?P<call>)\s*(?:[,;]\s*)?{head(spec)}").match, take)
 
 
 def _read_call(reader: Reader, spec: Invoked, *, alone: bool) -> Block:
@@ -148,16 +144,15 @@ def _enter(reader: Reader, spec: Invoked, name: str, start: int) -> bool:
             return not spec.bare
         reader.enter(name, arguments, repaired=True)
         return True
-    reader.enter(name, _typed(reader, spec, name, arguments))
+    reader.enter(name, _typed(reader, name, arguments) if spec.text_values else arguments)
     return True
 
 
-def _typed(reader: Reader, spec: Invoked, name: str, arguments: dict[str, Json]) -> dict[str, Json]:
+def _typed(reader: Reader, name: str, arguments: dict[str, Json]) -> dict[str, Json]:
     """Arguments with the types of the schema, for formats that write every value as text."""
-    if not spec.text_values:
-        return arguments
+    members = reader.tools.members(name)
     return {
-        key: fit(value, types) if isinstance(value, str) and (types := reader.tools.member(name, key).types) else value
+        key: fit(value, types) if isinstance(value, str) and (types := members[key].types) else value
         for key, value in arguments.items()
     }
 

@@ -7,10 +7,14 @@ import re
 from collections.abc import Generator, Iterator
 from typing import NamedTuple, cast
 
+from toolcrib.dialects.families.json_whole import head as head
+from toolcrib.dialects.families.json_whole import in_list, plain
+from toolcrib.dialects.families.json_whole import taking as taking
 from toolcrib.dialects.formats.spec import JsonBlock, Shape
 from toolcrib.dialects.jsontext import Decoded, End, mend
 from toolcrib.dialects.literals import PYTHON_QUOTES, NotLiteral, bracket_scanner, read_value
 from toolcrib.dialects.reader import Block, Reader, visible_name
+from toolcrib.dialects.row import take_row
 from toolcrib.dialects.source import Source, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
@@ -33,10 +37,16 @@ def read(reader: Reader, spec: JsonBlock) -> Block:
         char = source.peek() or (yield from skip_space(source))
         if char == "{":
             whole = reader.json.take()
-            if not (_enter_calls(reader, spec, whole) if whole else (yield from _read_object(reader, spec))):
+            if not (
+                _enter_calls(reader, spec, Decoded(whole, False))
+                if whole is not None
+                else (yield from _read_object(reader, spec))
+            ):
                 return calls > 0
             calls += 1
             reader.commit()
+            take_row(reader, in_list(spec))
+            source.mark()
         elif char == "[" and not listed and not calls:
             listed = True
             source.pos += 1
@@ -62,22 +72,6 @@ def _read_members(source: Source) -> Generator[None, None, None]:
         source.back(1)
 
 
-def enter_whole(reader: Reader, spec: JsonBlock) -> bool:
-    """Enter a plain call that stands whole in the window, close and all; False enters nothing."""
-    source = reader.source
-    whole = reader.json.take()
-    call = _plain_call(whole.value, reader) if whole is not None and not reader.json.duplicates else None
-    if call is None:
-        return False
-    char = source.peek()
-    close = source.stands(spec.closes)
-    if not close if spec.closes else not char or char in "{[,;]`":
-        return False
-    source.pos += len(close)
-    reader.enter(call.name, cast("dict[str, Json]", call.arguments))
-    return True
-
-
 def _read_object(reader: Reader, spec: JsonBlock) -> Block:
     """Read an object that is not simply there, and enter the calls in it. False when it holds none."""
     start = reader.source.since_mark()
@@ -95,9 +89,9 @@ def _read_object(reader: Reader, spec: JsonBlock) -> Block:
 
 
 def _enter_calls(reader: Reader, spec: JsonBlock, decoded: Decoded) -> bool:
-    plain = _plain_call(decoded.value, reader)
-    if plain is not None:
-        _enter(reader, plain, repaired=decoded.repaired)
+    whole = plain(spec)(decoded.value, reader) if not decoded.repaired else None
+    if whole is not None:
+        reader.enter_call(whole)
         return True
     found = list(calls_in(decoded.value, spec))
     if not found or not all(reader.accepts(call.name) for call in found):
@@ -108,18 +102,6 @@ def _enter_calls(reader: Reader, spec: JsonBlock, decoded: Decoded) -> bool:
     for call in found:
         _enter(reader, call, repaired=decoded.repaired)
     return True
-
-
-def _plain_call(value: Json, reader: Reader) -> Found | None:
-    """The call in an object that holds a known name, its arguments and nothing more: what there almost always is."""
-    if not isinstance(value, dict) or len(value) != 2:
-        return None
-    name, arguments = value.get("name"), value.get("arguments")
-    if arguments is None:
-        arguments = value.get("parameters", value.get("args"))
-    if type(name) is str and type(arguments) is dict and reader.tools.known and name in reader.tools.known:
-        return Found(name, arguments, None)
-    return None
 
 
 class Found(NamedTuple):

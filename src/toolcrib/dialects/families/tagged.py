@@ -7,19 +7,18 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
-from toolcrib.dialects.coerce import fit
+from toolcrib.dialects.families.tagged_values import CDATA, plain, typed
+from toolcrib.dialects.families.tagged_whole import head as head
+from toolcrib.dialects.families.tagged_whole import taking as taking
 from toolcrib.dialects.formats.spec import LETTER, Tagged, Text
 from toolcrib.dialects.reader import Block, Reader
 from toolcrib.dialects.source import Markers, Source, markers, read_to, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
-_CDATA = "<![CDATA["
-_WORD = r"([^\W\d][\w.\-]*)"
 _HEAD_LIMIT = 512
 _JUNK_LIMIT = 200
-_ANYTHING = frozenset({"integer", "number", "boolean", "null", "array", "object"})
 
 
 class Value(NamedTuple):
@@ -42,9 +41,14 @@ class Progress:
 
 
 def read(reader: Reader, spec: Tagged) -> Block:
-    if enter_whole(reader, spec):
-        return True
     source = reader.source
+    begin = source.pos
+    opened = _opening(spec)(source.window, begin)
+    whole = taking(spec)(reader, opened) if opened is not None else None
+    if whole is not None:
+        reader.enter_call(whole)
+        return True
+    source.pos = begin
     start = source.since_mark()
     found = yield from read_to_any(source, _markers(spec).head, _HEAD_LIMIT)
     text = source.text()[start:]
@@ -64,79 +68,9 @@ def read(reader: Reader, spec: Tagged) -> Block:
     return (yield from _read_values(reader, spec, call))
 
 
-def enter_whole(reader: Reader, spec: Tagged) -> bool:
-    """Enter a call of a known tool that stands whole in the window, every tag in its place; False leaves it unread."""
-    source, plain = reader.source, _plain_of(spec)
-    window = source.window
-    head = plain.head(window, source.pos) if plain is not None else None
-    if plain is None or head is None or reader.tools.known is None or head[1] not in reader.tools.known:
-        return False
-    call = Progress(head[1], spec.text)
-    if reader.grammar.detecting and spec.text is Text.LINES and not head[0][-1].isspace():
-        call.text = Text.VERBATIM
-    offset = source.since_mark() - source.pos
-    pos = head.end()
-    while (key := plain.key(window, pos)) is not None:
-        close = spec.value_close or f"</{key[1]}>"
-        start = key.end()
-        end = window.find(close, start) if spec.text is not Text.XML else _close_in_xml(window, start, close)
-        if end < 0:
-            return False
-        call.values.append(Value(key[1], key[2] if plain.says_type else None, offset + start, offset + end))
-        pos = end + len(close)
-    pos = _space(window, pos).end()
-    source.pos, begin = pos, source.pos
-    close = source.stands(spec.closes or (f"</{call.name}>",))
-    source.pos = pos + len(close) if close else begin
-    if not close:
-        return False
-    _enter(reader, spec, call)
-    return True
-
-
-def _close_in_xml(window: str, start: int, close: str) -> int:
-    """Where the close of a value stands, -1 if it is not there; one inside a CDATA section is text."""
-    end = window.find(close, start)
-    while end >= 0 and (section := window.find(_CDATA, start, end)) >= 0:
-        start = window.find("]]>", section) + 3
-        end = window.find(close, start) if start > 2 else -1
-    return end
-
-
-_Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
-
-
-class _Plain(NamedTuple):
-    """The patterns of a call as its format writes it."""
-
-    head: _Match
-    key: _Match
-    says_type: bool
-
-
 @lru_cache(maxsize=64)
-def _plain_of(spec: Tagged) -> _Plain | None:
-    """Made from the layout: what stands around the name, and around a key. None when a format is only ever read."""
-    if not spec.layout.each:
-        return None
-    before = max((opening for opening in spec.opens if opening in spec.layout.each), key=len, default="")
-    head = spec.layout.each[spec.layout.each.find(before) + len(before) :].partition("$pairs")[0]
-    key = spec.layout.pair.partition("$value")[0]
-    if spec.text is Text.LINES:
-        key = key.removesuffix("\n")
-    says_type = "$type" in key or "$is_string" in key
-    return _Plain(re.compile(_pattern(head)).match, re.compile(r"\s*" + _pattern(key.lstrip())).match, says_type)
-
-
-def _pattern(template: str) -> str:
-    """A pattern for what a layout writes: to the letter, but for white space at its end, which is free."""
-    written = template.rstrip()
-    pieces = re.split(r"(\$[a-z_]+)", written)
-    return "".join(_HOLES.get(piece) or re.escape(piece) for piece in pieces) + r"\s*" * (written != template)
-
-
-_HOLES = {"$name": _WORD, "$key": _WORD, "$is_string": r"(\w+)", "$type": r"(\w+)", "$number": r"\d+", "$index": r"\d+"}
-_space = cast("Callable[[str, int], re.Match[str]]", re.compile(r"\s*").match)
+def _opening(spec: Tagged) -> Callable[[str, int], re.Match[str] | None]:
+    return re.compile(head(spec)).match
 
 
 class _Markers(NamedTuple):
@@ -228,7 +162,7 @@ def _read_to_close(reader: Reader, close: str, meaning: Text) -> Block:
     source = reader.source
     if meaning is not Text.XML:
         return (yield from read_to(source, close))
-    while found := (yield from read_to_any(source, markers(close, _CDATA))):
+    while found := (yield from read_to_any(source, markers(close, CDATA))):
         if found == close:
             return True
         if not (yield from read_to(source, "]]>")):
@@ -256,12 +190,12 @@ def _enter(reader: Reader, spec: Tagged, call: Progress) -> None:
     if call.values:
         _mend_values(reader, spec, call)
     text, mark = reader.source.view()
-    arguments: dict[str, Json] = {}
+    members, arguments = reader.tools.members(call.name), dict[str, Json]()
     for value in call.values:
         if value.key in arguments:
             reader.note("duplicate_key", f"{value.key!r} was given twice; the last value counts")
         raw = plain(text, mark + value.start, mark + value.end, call.text)
-        arguments[intern(value.key)] = typed(raw, value.type, reader.tools.member(call.name, value.key).types)
+        arguments[intern(value.key)] = typed(raw, value.type, members[value.key].types)
     reader.enter(call.name, arguments, repaired=call.repaired)
 
 
@@ -286,7 +220,7 @@ def _give_back(reader: Reader, spec: Tagged, call: Progress) -> None:
     for number, value in enumerate(call.values):
         start, end = mark + value.start, mark + value.end
         boundary = _boundary(spec).search(text, start, end) if not reader.is_spent else None
-        if boundary is not None and text.find(_CDATA, start, end) < 0:
+        if boundary is not None and text.find(CDATA, start, end) < 0:
             reader.spend(end - boundary.start())
             del call.values[number + 1 :]
             call.values[number] = value._replace(end=boundary.start() - mark)
@@ -331,37 +265,6 @@ def _opened(spec: Tagged) -> re.Pattern[str]:
     """The tag or tags before a value, with the key."""
     opens, ends = ("|".join(map(re.escape, tokens)) for tokens in (spec.parameter_opens, spec.parameter_ends))
     return re.compile(f"(?:{opens})([\\s\\S]{{1,200}}?)(?:{ends})")
-
-
-def plain(text: str, start: int, end: int, meaning: Text) -> str:
-    """The string that a stretch of text stands for."""
-    if meaning is Text.LINES:  # by position: a copy per step would double a large value each time
-        line_end = "\r\n" if text.startswith("\r\n", start, end) else "\n"
-        if text.startswith(line_end, start, end):
-            start += len(line_end)
-        if text.endswith(line_end, start, end):
-            end -= len(line_end)
-    if meaning is Text.XML and text.startswith(_CDATA, start, end) and text.find("]]>", start) == end - 3:
-        return text[start + len(_CDATA) : end - 3]
-    value = text[start:end]
-    return _from_xml(value) if meaning is Text.XML and ("&" in value or _CDATA in value) else value
-
-
-def _from_xml(text: str) -> str:
-    import html  # its table of entities takes longer to load than all the rest
-
-    pieces = re.split(r"(<!\[CDATA\[[\s\S]*?\]\]>)", text)
-    return "".join(
-        piece[len(_CDATA) : -3] if piece.startswith(_CDATA) and piece.endswith("]]>") else html.unescape(piece)
-        for piece in pieces
-    )
-
-
-def typed(text: str, said: str | None, types: frozenset[str]) -> Json:
-    """The value of an argument: by its schema, and where that is silent by what the markup says of it."""
-    if types:
-        return fit(text, types)
-    return text if said in (None, "true", "string") else fit(text, _ANYTHING)
 
 
 def _enter_cut(reader: Reader, call: Progress) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcrib.dialects.formats import declarations
 from toolcrib.dialects.formats.spec import LETTER, Channels, Header, Layout
 
-_NAME = r"(?P<name>[^\s<>{}\[\]`\"'｜|]+?)"
+_NAME = r"(?P<name>[^\s<>{}\[\]`\"'｜|]+)"
 _FENCE = r"(?:\s*```(?:json)?)?\s*"
 
 DEEPSEEK_V3 = Header(
@@ -46,7 +46,7 @@ KIMI_K2 = Header(
     closes=("<|tool_call_end|>",),
     wraps=(("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),),
     drops=("<|im_end|>",),
-    head=rf"\s*(?P<id>{_NAME}(?::\d+)?)\s*<\|tool_call_argument_begin\|>{_FENCE}",
+    head=rf"\s*(?P<id>{_NAME[:-1]}?)(?::\d+)?)\s*<\|tool_call_argument_begin\|>{_FENCE}",
     layout=Layout(
         "<|tool_call_begin|>functions.$name:$index<|tool_call_argument_begin|>$arguments<|tool_call_end|>",
         before="<|tool_calls_section_begin|>",
