@@ -43,7 +43,8 @@ NAMES = NameTable.build([TIDE.name, BELL.name])
 SENT = NAMES.outward[TIDE.name]
 FAMILIES = [
     *("hermes", "qwen3_coder", "llama3_json", "pythonic", "llama4_pythonic", "glm45", "glm47", "deepseek_v3"),
-    *("deepseek_v31", "deepseek_v32", "minimax_m2", "kimi_k2", "mistral", "mistral_pre_v11", "gpt_oss"),
+    *("deepseek_v31", "deepseek_v32", "deepseek_v4", "deepseek_v41", "minimax_m2", "kimi_k2", "mistral"),
+    *("mistral_pre_v11", "gpt_oss"),
     *("anthropic_xml", "fenced_json"),
 ]
 
@@ -71,7 +72,8 @@ def test_every_tool_is_listed_under_the_name_it_is_sent_with(dialect: str) -> No
 FILLED = {
     '"?<function-name>"?|function name(?=,)': f'"{SENT}"',
     "<args-json-object>|dictionary of argument name and its value|tool_call_arguments": '{"harbour": "Lund"}',
-    r"example_function_name|\{function-name\}|tool_call_name|\$FUNCTION_NAME(?!2)|tool-name-1|function_name": SENT,
+    r"example_function_name|\{function-name\}|tool_call_name|tool-name-1|function_name": SENT,
+    r"\$(?:FUNCTION|TOOL)_NAME(?!2)": SENT,
     r"example_parameter_1|\{arg-key-1\}|\$PARAMETER_NAME|param-key-1|first_parameter": "harbour",
     r"\{arg-value-1\}|\$PARAMETER_VALUE|param-value-1|value[ _]1\b": "Lund",
     r"func_name1\([^)]*\)": f"{SENT}(harbour='Lund')",

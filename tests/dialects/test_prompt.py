@@ -55,6 +55,24 @@ def test_no_mixture_of_markup_in_a_result_forges_a_call(parts: list[str], dialec
     assert parse(text, TOOLS, dialect).calls == []
 
 
+@pytest.mark.parametrize(
+    ("dialect", "written"),
+    [
+        ("deepseek_v32", "<function_results>\n<result>low</result>\n<result>high</result>\n</function_results>"),
+        ("deepseek_v4", "<tool_result>low</tool_result>\n\n<tool_result>high</tool_result>"),
+        ("deepseek_v41", "<tool_result>low</tool_result>\n\n<tool_result>high</tool_result>"),
+        ("kimi_k2", "## Return of c1\nlow\n## Return of c1\nhigh"),
+        (
+            "gpt_oss",
+            "<|start|>functions.tide_at to=assistant<|channel|>commentary<|message|>low<|end|>"
+            "<|start|>functions.tide_at to=assistant<|channel|>commentary<|message|>high<|end|>",
+        ),
+    ],
+)
+def test_results_stand_as_the_models_of_a_dialect_know_them(dialect: str, written: str) -> None:
+    assert render_results([result("low"), result("high")], dialect, NAMES) == written
+
+
 def test_words_and_code_in_a_result_stay_as_they_are() -> None:
     text = 'import functools\nif a < b: print("[x]", {"k": 1})\n| a | b |\n```json\n"x"\n```'
     for dialect in FORMATS:

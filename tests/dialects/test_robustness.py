@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from samples import INTEGER, PARALLEL, STRING, TOOLS, function, plain, stream
+from samples import INTEGER, NESTED, PARALLEL, STRING, TOOLS, TYPED, function, plain, stream
 
 from toolcrib.dialects import (
     Code,
@@ -395,3 +395,34 @@ def test_calls_in_an_object_are_handed_out_one_by_one_and_what_else_it_says_is_n
         parsed = parse(text, TOOLS, "openai_json_dump")
         assert (plain(parsed.calls), parsed.content) == (plain(PARALLEL), None)
         assert stream(list(text), "openai_json_dump") == parsed
+
+
+ROW = [
+    *(
+        ParsedCall("write_log", {"path": "/a", "body": body})
+        for body in ("x\n  y\n", 'it\'s \\d+ "q"\t', "", "a < b & c: [d], {e}")
+    ),
+    ParsedCall("ring_bell", {}),
+    *TYPED,
+    *PARALLEL,
+    *NESTED,
+    ParsedCall("tide_at", {"harbour": "Åhus 🚢"}),
+]
+
+
+@pytest.mark.parametrize("dialect", FORMATS)
+def test_calls_in_a_row_are_those_that_were_written_however_the_text_is_cut(dialect: str) -> None:
+    calls = ROW * 2
+    text = render_calls(calls, dialect)
+    whole = parse(text, TOOLS, dialect)
+    assert plain(whole.calls) == plain(calls)
+    assert all(stream([text[at : at + size] for at in range(0, len(text), size)], dialect) == whole for size in (1, 97))
+
+
+@pytest.mark.parametrize("dialect", FORMATS)
+def test_a_call_of_no_known_tool_leaves_those_around_it_as_they_are(dialect: str) -> None:
+    calls = [ParsedCall("tide_at", {"harbour": name}) for name in ("A", "B", "C")]
+    text = render_calls([*calls[:2], ParsedCall("sink_ship", {"harbour": "Lund"}), calls[2]], dialect)
+    whole = parse(text, TOOLS, dialect)
+    assert [call for call in plain(whole.calls) if call[0] == "tide_at"] == plain(calls)
+    assert all(stream([text[at : at + size] for at in range(0, len(text), size)], dialect) == whole for size in (1, 31))

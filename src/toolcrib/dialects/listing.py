@@ -11,6 +11,7 @@ from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.spec import ToolSpec
 
 Clean = Callable[[str], str]
+_TIGHT = (",", ":")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
@@ -26,6 +27,10 @@ def list_tool(tool: ToolSpec, name: str, declaration: Declaration, clean: Clean)
         "paragraph": lambda: "\n  ".join(description.splitlines()),
         "parameters": lambda: _json(parameters),
         "function": lambda: _json(function),
+        "described": lambda: _json({"description": description, "name": name, "parameters": parameters}),
+        "compact": lambda: json.dumps(
+            {"type": "function", "function": function}, ensure_ascii=False, separators=_TIGHT
+        ),
         "tool": lambda: _json({"type": "function", "function": function}),
         "indented": lambda: _json({"type": "function", "function": function}, 4),
         "elements": lambda: _elements(parameters),
@@ -85,8 +90,15 @@ def _fields(schema: JsonObject) -> str:
 def _field(key: str, schema: Json, needed: bool) -> str:
     said: JsonObject = schema if isinstance(schema, Mapping) else {}
     shown = key if _IDENTIFIER.fullmatch(key) else _json(key)
-    default = f" // default: {_json(said['default'])}" if "default" in said else ""
+    default = f" // default: {_default(said)}" if "default" in said else ""
     return f"{_comment(said.get('description'))}{shown}{'' if needed else '?'}: {_type(said)},{default}\n"
+
+
+def _default(schema: JsonObject) -> str:
+    """A default value; one of several words stands there without quotes."""
+    value = schema["default"]
+    is_word = isinstance(value, str) and "enum" in schema and _IDENTIFIER.fullmatch(value)
+    return str(value) if is_word else _json(value)
 
 
 def _type(schema: Json) -> str:

@@ -35,6 +35,7 @@ class Form:
 _DEEPSEEK = Form(
     "<｜tool▁output▁begin｜>$text<｜tool▁output▁end｜>", "<｜tool▁outputs▁begin｜>", "", "<｜tool▁outputs▁end｜>"
 )
+_TOOL_RESULT = Form("<tool_result>$text</tool_result>", between="\n\n")
 _DSML = Form("<result>$text</result>", "<function_results>\n", "\n", "\n</function_results>")
 _NAMED = Form(
     "<result>\n<tool_name>$name</tool_name>\n<output>$text</output>\n</result>", _DSML.before, "\n", _DSML.after
@@ -43,8 +44,8 @@ FORMS: dict[str, Form] = {
     "deepseek_v3": _DEEPSEEK,
     "deepseek_v31": _DEEPSEEK,
     "deepseek_v32": _DSML,
-    "deepseek_v4": _DSML,
-    "deepseek_v41": _DSML,
+    "deepseek_v4": _TOOL_RESULT,
+    "deepseek_v41": _TOOL_RESULT,
     "anthropic_xml": _NAMED,
     "anthropic_xml_bare": _NAMED,
     "minimax_m2": Form("<response>$text</response>"),
@@ -53,6 +54,7 @@ FORMS: dict[str, Form] = {
     "mistral": Form("[TOOL_RESULTS]$text[/TOOL_RESULTS]", between=""),
     "mistral_pre_v11": Form("[TOOL_RESULTS]$text[/TOOL_RESULTS]", between=""),
     "gemma4": Form('<|tool_response>response:$name{value:<|"|>$text<|"|>}<tool_response|>', between=""),
+    "gpt_oss": Form("<|start|>functions.$name to=assistant<|channel|>commentary<|message|>$text<|end|>", between=""),
     "react": Form("Observation: $text"),
 }
 

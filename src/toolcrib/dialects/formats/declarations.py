@@ -59,7 +59,7 @@ HARMONY = Declaration(
     each="$typed",
     between="\n\n",
 )
-KIMI_K2 = Declaration("# Tools\n\n[$tools]\n\nTo call tools, write:\n$call", between=",")
+KIMI_K2 = Declaration("# Tools\n\n[$tools]\n\nTo call tools, write:\n$call", each="$compact", between=",")
 _SECTIONS = "### $name\nDescription: $paragraph\n\nParameters: $parameters"
 _DEEPSEEK = (
     "## Tools\nYou have access to the following tools:\n\n$tools\n\n"
@@ -106,18 +106,55 @@ def glm(opening: str, pair: str, closing: str) -> Declaration:
 
 
 def invoke(mark: str, opening: str, closing: str, flag: str) -> Declaration:
-    """DeepSeek's and Anthropic's blocks of `invoke` elements, which differ in `mark` and `flag`."""
-    parameter = f'<{mark}parameter name="$PARAMETER_NAME"{flag}>$PARAMETER_VALUE</{mark}parameter>'
+    """The blocks of `invoke` elements of Anthropic and of DeepSeek V3.2, which differ in `mark` and `flag`."""
+    shown = _invocations(mark, opening, closing, flag, "FUNCTION")
+    plain = "String and scalar parameters should be specified as is"
     return Declaration(
         ("## Tools\n\nYou have" if mark else "In this environment you have") + " access to a set of tools you can use "
         "to answer the user's question.\n"
         f'You can invoke functions by writing a "{opening or f"<{mark}invoke>"}" block like the following as part of '
-        "your reply to the user:\n"
-        f'{opening}\n<{mark}invoke name="$FUNCTION_NAME">\n{parameter}\n...\n</{mark}invoke>\n'
-        f'<{mark}invoke name="$FUNCTION_NAME2">\n...\n</{mark}invoke>\n{closing}\n\n'
-        f"String and scalar parameters should be specified as is{' without any escaping or quotes' if flag else ''}, "
-        "while lists and objects should use JSON format."
-        + (' The "string" attribute is "true" for string parameters and "false" for all others.' if flag else "")
+        f"your reply to the user:\n{shown}\n\n"
+        + (f"{plain} without any escaping or quotes" if flag else plain)
+        + ", while lists and objects should use JSON format."
+        + (_FLAGGED if flag else "")
+        + (_THOUGHTFUL.replace("$opening", opening).replace("$closing", closing) if "DSML" in mark else "")
         + "\n\nHere are the functions available in JSONSchema format:\n<functions>\n$tools\n</functions>",
-        each="$function" if mark else "<function>$function</function>",
+        each="$function" if mark else "<function>$described</function>",
+    )
+
+
+_FLAGGED = (
+    ' The "string" attribute should be set to "true" for string type parameters and "false" for other types '
+    "(numbers, booleans, arrays, objects)."
+)
+_THOUGHTFUL = (
+    "\n\nIf the thinking_mode is enabled, then after function results you should strongly consider outputting a "
+    "thinking block. Here is an example:\n\n$opening\n...\n$closing\n\n"
+    "<function_results>\n...\n</function_results>\n\n<think>...thinking about results</think>"
+)
+
+
+def invoke_tools(mark: str, opening: str, closing: str) -> Declaration:
+    """The same blocks as DeepSeek V4 and its successors are told of them."""
+    return Declaration(
+        "## Tools\n\nYou have access to a set of tools to help answer the user's question. "
+        f'You can invoke tools by writing a "{opening}" block like the following:\n\n'
+        + _invocations(mark, opening, closing, ' string="true|false"', "TOOL")
+        + '\n\nString parameters should be specified as is and set `string="true"`. For all other types (numbers, '
+        'booleans, arrays, objects), pass the value in JSON format and set `string="false"`.\n\n'
+        "If thinking_mode is enabled (triggered by <think>), you MUST output your complete reasoning inside "
+        "<think>...</think> BEFORE any tool calls or final response.\n\n"
+        "Otherwise, output directly after </think> with tool calls or final response.\n\n"
+        "### Available Tool Schemas\n\n$tools\n\n"
+        "You MUST strictly follow the above defined tool name and parameter schemas to invoke tool calls.",
+        each="$function",
+    )
+
+
+def _invocations(mark: str, opening: str, closing: str, flag: str, word: str) -> str:
+    """Two calls, the first with a parameter."""
+    return (
+        f'{opening}\n<{mark}invoke name="${word}_NAME">\n'
+        f'<{mark}parameter name="$PARAMETER_NAME"{flag}>$PARAMETER_VALUE</{mark}parameter>\n...\n</{mark}invoke>\n'
+        f'<{mark}invoke name="${word}_NAME2">\n...\n</{mark}invoke>\n{closing}'
     )

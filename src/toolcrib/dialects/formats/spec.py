@@ -26,7 +26,8 @@ class Declaration(NamedTuple):
     """How tools are listed in a system prompt: `$tools` in `text` is one `each` per tool, `$call` an example.
 
     In `each` stand `$name`, `$description`, `$paragraph` (the description, further lines indented), `$parameters` (the
-    schema), `$function` (all three as JSON), `$tool` and `$indented` (as OpenAI lists it), `$elements` or `$typed`.
+    schema), `$function` (all three as JSON), `$described` (with the description first), `$tool`, `$compact` and
+    `$indented` (as OpenAI lists it), `$elements` or `$typed`.
     """
 
     text: str

@@ -74,9 +74,10 @@ def _invoke(name: str, mark: str, section: str, *names: str, flagged: bool = Tru
     flag = ' string="$is_string"' if flagged else ""
     opening = section if section.startswith("<") else f"<{mark}{section}>"
     closing = f"</{opening[1:]}"
-    declaration = declarations.invoke(
-        mark, *((opening, closing) if section else ("", "")), ' string="true|false"' * flagged
-    )
+    around = (opening, closing) if section else ("", "")
+    declaration = declarations.invoke(mark, *around, ' string="true|false"' * flagged)
+    if name in ("deepseek_v4", "deepseek_v41"):
+        declaration = declarations.invoke_tools(mark, *around)
     return Tagged(
         name=name,
         declaration=declarations.MINIMAX_M2 if name == "minimax_m2" else declaration,
