@@ -131,6 +131,7 @@ async def measure(fault: Fault) -> Found:
         ended: list[float] = []
         peak = 0.0
         gc.collect()
+        gc.freeze()  # as a program does that runs for long: else everything it holds is walked through now and then
         for number in range(ROUNDS):
             for kind in list(spent)[number % 4 :] + list(spent)[: number % 4]:
                 use = Use(crib, {"sound": sound, "broken": entry}.get(kind))

@@ -5,26 +5,31 @@ from __future__ import annotations
 import asyncio
 import time
 
-_WORK, _NOBODY, _REST = 0.0001, 0.00003, 0.001
+_WORK, _IDLE = 0.0001, 0.00002
+_MOST_TURNS = 20
 
 
 class Turn:
     """Whoever works through much calls `pass_on` after each piece; every now and then everybody else gets a turn.
 
-    Where somebody took it, a rest follows that is longer than the work: what others do takes them several turns, and
-    whoever came back at once would have most of the loop to itself. Where nobody did, the work goes on.
+    What others do takes them several turns, and whoever came back after each would have most of the loop to itself: so
+    they get turns until nobody takes one. Such a turn is over as soon as the shortest that there was.
     """
 
-    __slots__ = ("_began",)
+    __slots__ = ("_began", "_idle")
 
     def __init__(self) -> None:
-        self._began = time.monotonic()
+        self._began = time.perf_counter()
+        self._idle = _IDLE
 
     async def pass_on(self) -> None:
-        passed = time.monotonic()
+        passed = time.perf_counter()
         if passed - self._began <= _WORK:
             return
-        await asyncio.sleep(0)
-        if time.monotonic() - passed > _NOBODY:
-            await asyncio.sleep(_REST)
-        self._began = time.monotonic()
+        for _ in range(_MOST_TURNS):
+            await asyncio.sleep(0)
+            self._began = time.perf_counter()
+            spent, passed = self._began - passed, self._began
+            self._idle = min(self._idle, spent)
+            if spent < 2 * self._idle:
+                return

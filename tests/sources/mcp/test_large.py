@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from servers_at_hand import Open, hostile
 
-from toolcrib.sources.mcp.large import Reading, TooDense
+from toolcrib.sources.mcp.large import Reading
+from toolcrib.sources.mcp.marks import Marks, TooDense
 from toolcrib.values.refusal import Reason
 
 LETTERS = st.sampled_from(['"', "\\", "[,"])
@@ -66,6 +67,23 @@ def test_what_is_no_json_at_once_is_none_in_pieces(value: object, data: st.DataO
 def test_a_message_of_millions_of_values_is_not_made(line: bytes) -> None:
     with pytest.raises(TooDense):
         read(line)
+
+
+@pytest.mark.parametrize("size", [1_000, 65_537])
+def test_marks_are_counted_outside_texts_and_event_by_event(size: int) -> None:
+    fine = orjson.dumps({"text": 'a, "b", [c] \\ {' * 100_000})
+    events = b"data: " + b"[[],[],[]]\n\n" * 300_000
+    dense = b"[" + b'[],"\\\\",' * 500_000
+    for line in (fine, events):
+        count(line, size)
+    with pytest.raises(TooDense):
+        count(dense, size)
+
+
+def count(line: bytes, size: int) -> None:
+    marks = Marks()
+    for start in range(0, len(line), size):
+        marks.add(line[start : start + size])
 
 
 @pytest.mark.parametrize("line", [b"[" * 2_000_000, b'{"a":' * 100_000, b'["' + b"x" * 100_000, b"[1, 2"])

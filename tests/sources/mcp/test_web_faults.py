@@ -24,6 +24,8 @@ FAULTS = {
     "not JSON": "parse",
     "large": "more than 16 MiB",
     "large event": "SSE stream failed",
+    "dense": "too many values",
+    "dense event": "SSE stream ",
     "500 Internal Server Error": "500 Internal Server Error",
     "429 Too Many Requests": "wait (7)",
     "503 Service Unavailable": "503 Service Unavailable; it asks to wait (7)",

@@ -130,6 +130,16 @@ class Web:
                     writer.write(b" " * 1024 * 1024)
                     await writer.drain()
                 return False
+            case "dense" | "dense event":
+                head = b"data: " if self.how == "dense event" else b""
+                kind = "text/event-stream" if head else "application/json"
+                body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[' % json.dumps(id).encode()
+                body += b'{"a":[]},' * 1_500_000 + b"1]}}"
+                writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n".encode())
+                for start in range(0, len(body), 1024 * 1024):
+                    writer.write((head if start == 0 else b"") + body[start : start + 1024 * 1024])
+                    await writer.drain()
+                return False
             case "wrong type":
                 respond(writer, "200 OK", "text/html", b"<h1>hello</h1>")
             case "invalid events":

@@ -1,9 +1,8 @@
 """A large message, read in short turns and only as far as is reasonable: nobody waits for it, and it cannot fill the
 memory.
 
-A message of 16 MiB may be one long text, which is fine, or millions of small values, each of which takes many times the
-bytes it is written with. So its marks are counted before anything is made of them: brackets, texts, and the commas
-between numbers. What is read is cut into pieces of a few thousand bytes at places where a value ends.
+What is read is cut into pieces of a few thousand bytes at places where a value ends, and its marks are counted on the
+way.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from typing import Any, cast
 
 import orjson
 
+from toolcrib.sources.mcp.marks import MOST_MARKS, TooDense
 from toolcrib.values.turn import Turn
 
-MOST_MARKS = 400_000
-"""So many marks become at most about 32 MiB of values."""
 _DEEPEST = 500
 _GAP, _TEXT = 8, 16_384
 _STEPS = 32
@@ -26,10 +24,6 @@ _COLON = re.compile(rb"[ \t\r\n]*+:")
 _CLOSERS = {ord("{"): ord("}"), ord("["): ord("]")}
 _QUOTE, _OBJECT = ord('"'), ord("{")
 _TOOLS = ["result", "tools"]
-
-
-class TooDense(Exception):
-    """A message of more values than any answer needs."""
 
 
 async def read_large(line: bytes | bytearray, most_tools: int) -> object:

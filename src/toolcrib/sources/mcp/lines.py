@@ -9,7 +9,8 @@ from typing import Any, cast
 import orjson
 
 from toolcrib.sources.mcp.clean import MOST_TOOLS, Cleaner
-from toolcrib.sources.mcp.large import TooDense, read_large
+from toolcrib.sources.mcp.large import read_large
+from toolcrib.sources.mcp.marks import TooDense
 
 MESSAGE_LIMIT = 16 * 1024 * 1024
 _AT_ONCE = 16 * 1024
@@ -75,7 +76,7 @@ async def _loaded(line: Line) -> object:
             raise too_long(line)
         return await read_large(line, MOST_TOOLS)
     except TooDense as error:
-        raise TooLarge(line, "the server sent a message of too many values") from error
+        raise TooLarge(line, str(error)) from error
     except ValueError:
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from mcp_types import INTERNAL_ERROR, JSONRPCRequest, JSONRPCResponse
 from toolcrib.network import Reach
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lines import MESSAGE_LIMIT
+from toolcrib.sources.mcp.marks import Marks, TooDense
 from toolcrib.sources.mcp.pinned import Pinned
 from toolcrib.sources.mcp.pipe import Link
 
@@ -160,9 +162,9 @@ class Bounded(httpx2.AsyncBaseTransport):
 
 
 def _bounded(response: httpx2.Response) -> httpx2.Response:
-    """Streams are bounded event by event elsewhere."""
-    if "text/event-stream" not in response.headers.get("content-type", ""):
-        response.stream = _BoundedStream(response.stream)
+    """The bytes of a stream of events are bounded event by event elsewhere, and all of them together by nothing."""
+    is_stream = "text/event-stream" in response.headers.get("content-type", "")
+    response.stream = _BoundedStream(response.stream, math.inf if is_stream else MESSAGE_LIMIT)
     return response
 
 
@@ -183,17 +185,21 @@ def _words(error: Exception) -> str:
 class _BoundedStream(httpx2.AsyncByteStream):
     """What goes wrong below is said in the one way that the protocol's library takes for one answer's trouble."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, limit: float) -> None:
         self._inner = inner
+        self._limit = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size, marks = 0, Marks()
         try:
             async for chunk in self._inner:
                 size += len(chunk)
-                if size > MESSAGE_LIMIT:
+                marks.add(chunk)
+                if size > self._limit:
                     raise httpx2.StreamError(f"the server sent more than {MESSAGE_LIMIT // 1024 // 1024} MiB")
                 yield chunk
+        except TooDense as error:
+            raise httpx2.StreamError(str(error)) from error
         except httpx2.TransportError as error:
             raise httpx2.StreamError(_words(error)) from error
 
