@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolcrib.assemble.kits import mounted_toolsets, switchboard_of
 from toolcrib.catalog.registry import stamped
@@ -113,7 +113,10 @@ class Hands:
         self.default.close()
 
     def _toolset(self, name: str) -> Toolset:
-        made: Toolset = _module(name).toolset(self._services(name))
+        made = _maker(name)(self._services(name))
+        if not isinstance(made, Toolset):
+            kind = type(made).__name__
+            raise ConfigError(f"the toolset {name!r} must be made by a ToolsetBuilder: its function returned {kind}")
         tools = [*made.tools, run_command_tool(self.commands())] if name == "code" else made.tools
         return Toolset(made.name, tuple(stamped(tool, tool_type=ToolType.BUILTIN) for tool in tools), made.guidance)
 
@@ -237,19 +240,32 @@ def _with_rest(chunks: Iterable[bytes], finish: Callable[[], str]) -> Iterable[b
     yield finish().encode()
 
 
-def _module(name: str) -> Any:
+def _maker(name: str) -> Callable[[object], object]:
+    """What makes a toolset of its services: a module's function `toolset`, or what a package's entry point names."""
     try:
-        return import_module(f"toolcrib.toolsets.{name}")
+        return import_module(f"toolcrib.toolsets.{name}").toolset
     except ModuleNotFoundError as error:
         if error.name != f"toolcrib.toolsets.{name}":
             raise
     for point in entry_points(group=GROUP):
         if point.name == name:
-            return point.load()
+            return _made_by(point)
     raise ConfigError(
-        f"there is no toolset {name!r}: Toolcrib has code, workspace, shell, dynamic and self_evolution, "
-        "packages may add others"
+        f"there is no toolset {name!r}: Toolcrib has code, workspace, shell, dynamic and self_evolution, packages may "
+        f"add others by an entry point {name!r} in the group {GROUP}"
     )
+
+
+def _made_by(point: EntryPoint) -> Callable[[object], object]:
+    place = f"the entry point {point.name!r} of {GROUP} ({point.value})"
+    try:
+        found = point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{place} cannot be loaded: {error}") from error
+    found = getattr(found, "toolset", found)
+    if not callable(found):
+        raise ConfigError(f"{place} must lead to a function toolset(services), or to a module that has one")
+    return found
 
 
 def _set(current: ContextVar[Workspace], workspace: Workspace) -> None:

@@ -37,7 +37,11 @@ def find_toolkits() -> tuple[Toolkit, ...]:
     names = [module.name for module in pkgutil.iter_modules(shipped.__path__)]
     found: list[Toolkit] = [import_module(f"{shipped.__name__}.{name}").TOOLKIT for name in names]
     for point in entry_points(group=GROUP):
-        toolkit = point.load()
+        try:
+            toolkit = point.load()
+        except (ImportError, AttributeError) as error:
+            place = f"the entry point {point.name!r} of {GROUP} ({point.value})"
+            raise RegistrationError(f"{place} cannot be loaded: {error}") from error
         if not isinstance(toolkit, Toolkit) or toolkit.key != point.name:
             raise RegistrationError(
                 f"the entry point {point.name!r} of {GROUP} ({point.value}) must lead to a Toolkit with that key"

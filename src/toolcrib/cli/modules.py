@@ -35,6 +35,8 @@ def _tools_of(place: str) -> list[Tool]:
             found += value.tools
         elif _is_tool(value):
             found.append(_made(value, place))
+    if not found and callable(getattr(module, "toolset", None)):
+        raise _unusable(place, "makes a toolset, and has none yet; add a line such as: made = toolset(None)")
     if not found:
         raise _unusable(place, "has no tools; mark a function with @tool (from toolcrib import tool)")
     return _once(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,8 @@ def add(
         print_json(_added(choices, [name])[0])
     else:
         click.echo(f"{name} was added to {_file(choices)}; try it with: toolcrib mcp-servers test {name}")
+    if command and shutil.which(command[0]) is None:
+        hint(f"toolcrib: there is no program {command[0]!r} on the search path yet; install it, or give its whole path")
 
 
 @servers.command(
