@@ -57,6 +57,12 @@ async def test_the_everything_server_shows_every_kind_of_answer(crib_with: Open)
         assert isinstance(structured.data, dict)
         assert "resources" in str((await run.call("mcp.all.resource_list", {})).data)
         assert "prompts" in str((await run.call("mcp.all.prompt_list", {})).data)
+        templates = await run.call("mcp.all.resource_template_list", {})
+        assert "demo://resource/dynamic/text/{resourceId}" in str(templates.data)
+        assert "Resource 7" in (await run.call("mcp.all.resource_read", {"uri": "demo://resource/dynamic/text/7"})).text
+        given = {"resourceType": "Text", "resourceId": "7"}
+        prompt = await run.call("mcp.all.prompt_get", {"name": "resource-prompt", "arguments": given})
+        assert "Resource 7" in str(prompt.data)
         wrong = await run.call("mcp.all.get-sum", {"a": "one", "b": 2})
         assert wrong.reason == "validation_error"
 

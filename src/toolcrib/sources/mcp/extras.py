@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from mcp import Client, MCPError
-from mcp_types import TextContent
 
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown
-from toolcrib.sources.mcp.translate import resource_text
+from toolcrib.sources.mcp.translate import content_text, resource_text
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
@@ -20,7 +19,7 @@ from toolcrib.values.tool import Arguments, Tool
 
 _WAIT_SECONDS = 15.0
 _TEXT: JsonObject = {"type": "string"}
-_URI: JsonObject = {"type": "string", "description": "The resource's address, as listed."}
+_URI: JsonObject = {"type": "string", "description": "The resource's address, as listed or made from a template."}
 _PROMPT: JsonObject = {"type": "string", "description": "The prompt's name, as listed."}
 _FILL: JsonObject = {"type": "object", "additionalProperties": _TEXT, "description": "What to fill into the prompt."}
 
@@ -79,6 +78,15 @@ async def _list_resources(client: Client, arguments: Arguments) -> Json:
     return {"resources": listed, "next_cursor": page.next_cursor}
 
 
+async def _list_templates(client: Client, arguments: Arguments) -> Json:
+    page = await client.list_resource_templates(cursor=cast("str | None", arguments.get("cursor")))
+    listed: list[Json] = [
+        {"uri_template": template.uri_template, "name": template.name, "description": template.description or ""}
+        for template in page.resource_templates
+    ]
+    return {"templates": listed, "next_cursor": page.next_cursor}
+
+
 async def _read_resource(client: Client, arguments: Arguments) -> Json:
     result = await client.read_resource(cast("str", arguments["uri"]))
     return "\n".join(resource_text(content) for content in result.contents)
@@ -101,7 +109,7 @@ async def _get_prompt(client: Client, arguments: Arguments) -> Json:
     fill = cast("dict[str, str]", dict(cast("JsonObject", arguments.get("arguments", {}))))
     result = await client.get_prompt(cast("str", arguments["name"]), fill)
     messages: list[Json] = [
-        {"role": message.role, "text": message.content.text if isinstance(message.content, TextContent) else "[…]"}
+        {"role": message.role, "text": content_text(message.content.model_dump(mode="json", by_alias=True))}
         for message in result.messages
     ]
     return {"messages": messages}
@@ -110,6 +118,7 @@ async def _get_prompt(client: Client, arguments: Arguments) -> Json:
 _CURSOR: JsonObject = {"cursor": {"type": "string", "description": "Where a longer list goes on."}}
 RESOURCES = (
     Extra("resource_list", "List the resources of the MCP server {server}.", _CURSOR, [], _list_resources),
+    Extra("resource_template_list", "List patterns of {server}'s resource addresses.", _CURSOR, [], _list_templates),
     Extra("resource_read", "Read a resource of the MCP server {server}.", {"uri": _URI}, ["uri"], _read_resource),
 )
 PROMPTS = (

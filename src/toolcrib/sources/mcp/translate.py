@@ -89,6 +89,14 @@ def _block(block: Mapping[str, Any]) -> Block:
             return Text(repr(block)[:10_000])
 
 
+def content_text(content: Mapping[str, Any]) -> str:
+    """One block of a prompt as text."""
+    block = _block(content)
+    if isinstance(block, Image):
+        return f"[image {block.mime_type}, {len(block.data)} characters of base64]"
+    return block.text if isinstance(block, Text) else repr(content)[:10_000]
+
+
 def _blob_text(kind: object, uri: str, length: int) -> str:
     return f"[{kind or 'binary'} resource {uri}, {length} characters of base64]"
 
