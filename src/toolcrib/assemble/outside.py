@@ -147,12 +147,18 @@ class Outside:
                 self.shelf.publish(path, [])
             return
         refused = self.shelf.publish(path, list(offer.tools))
-        missing = {**offer.missing, **{name.removeprefix("custom."): why for name, why in refused.items()}}
+        taken = {name.removeprefix("custom."): self._taken(path, name) or why for name, why in refused.items()}
+        missing = {**offer.missing, **taken}
         self.aside.pop(path, None)
         for agent, named in wanted.items():
             self.broken.get(agent, {}).pop(path, None)
             if wrong := [missing[name] for name in named if name in missing]:
                 self._set_aside(path, "\n".join(wrong), {agent: named})
+
+    def _taken(self, path: str, name: str) -> str | None:
+        """Which other module has a tool of this name, if one has."""
+        other = next((place for place, tools in self.shelf.held.items() if place != path and name in tools), None)
+        return None if other is None else f"{path}: {other} has a tool {name} already; rename one of them"
 
     def withdraw(self, path: str, why: str, wanted: Mapping[str, tuple[str, ...]]) -> None:
         """Take the tools of a module away."""

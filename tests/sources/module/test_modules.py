@@ -257,7 +257,16 @@ async def test_two_modules_cannot_have_one_name_for_two_tools(place: Place) -> N
     place.define("bare")
     (place.agents / "other.yaml").write_text("toolsets:\n  custom: {module: other.py, tools: [bare]}\n")
     (place.agents / "other.py").write_text("def bare() -> str:\n    return 'other'\n")
-    assert "already registered" in await place.problem("other")
+    told = await place.problem("other")
+    assert f"other.py: {place.agents / 'tools.py'} has a tool custom.bare already; rename one of them" in told
+
+
+async def test_a_function_without_a_name_of_its_own_has_that_of_its_export(place: Place) -> None:
+    place.define("same", module="same = lambda: 'ran'\n")
+    async with place.open() as crib, crib.run(agent="maker") as run:
+        assert [spec.description for spec in run.tools.specs] == ["Custom tool: same"]
+    place.define("same", module="same = lambda x: x\n")
+    assert "named same_schema beside" in await place.problem()
 
 
 async def test_a_projects_module_is_nothing_until_it_is_trusted_and_then_those_bytes(place: Place) -> None:

@@ -53,7 +53,7 @@ def export_tool(value: object, beside: JsonObject | None, name: str, where: str,
     if is_tool_object(value):
         made = object_tool(value, name, where)
     elif isinstance(value, (FunctionType, MethodType)) or hasattr(value, _MARK):
-        made = _function(cast("Callable[..., object]", value), beside, where, provide)
+        made = _function(cast("Callable[..., object]", value), beside, name.rsplit(".", 1)[-1], where, provide)
     elif isinstance(value, Tool) or hasattr(value, "spec"):
         made = tool_of(value)
     else:
@@ -89,28 +89,30 @@ def _named(module: ModuleType, name: str, file: ModuleFile, provide: Provide) ->
     return replace(made, spec=spec, implementation=lambda: digest)
 
 
-def _function(function: Callable[..., object], beside: JsonObject | None, where: str, provide: Provide) -> Tool:
+def _function(
+    function: Callable[..., object], beside: JsonObject | None, name: str, where: str, provide: Provide
+) -> Tool:
     """A function by its type hints, or by the schema beside it; a mark of its own says the rest."""
     marking = getattr(function, _MARK, None)
     marking = marking if isinstance(marking, Marking) else Marking()
     filled = with_sandbox(function, provide)
     if marking.description is None and not function.__doc__:
-        marking = replace(marking, description=f"Custom tool: {function.__name__}")
+        marking = replace(marking, description=f"Custom tool: {name}")
     if beside is not None:
         filled = _with_whole_input(filled, beside)
         marking = replace(marking, input_schema=beside)
     elif marking.input_schema is None:
-        _require_types(filled, where)
-    return function_tool(filled, marking)
+        _require_types(filled, name, where)
+    return function_tool(filled, replace(marking, name=name))
 
 
-def _require_types(function: Callable[..., object], where: str) -> None:
+def _require_types(function: Callable[..., object], name: str, where: str) -> None:
     """A parameter of which nothing is known would take anything; say what would work."""
     for each in inspect.signature(function).parameters.values():
         if each.annotation is each.empty and each.default is each.empty and each.kind is not each.VAR_KEYWORD:
             raise ModuleProblem(
                 f"{where} says nothing about its parameter {each.name!r}; give it a type hint, or put a JSON Schema "
-                f"named {function.__name__}{SUFFIX} beside the function"
+                f"named {name}{SUFFIX} beside the function"
             )
 
 
