@@ -18,7 +18,6 @@ from toolcrib.values.spec import ToolSpec
 from toolcrib.values.visible import is_unseen, visible
 
 _MOST = 20
-_TEXTS = ("title", "description", "$comment")
 _LONGEST = 100_000
 _PERSON = r"(?:users?|humans?|operators?|anyone|anybody)\b"
 _SECRET = (
@@ -105,6 +104,9 @@ _SAYINGS = (
 _PATTERNS = tuple((kind, needles, re.compile(saying, re.IGNORECASE), why) for kind, needles, saying, why in _SAYINGS)
 _GAP = re.compile(r"(?:[^\S\n]*\n){25,}[^\S\n]*\S|[^\S\n]{150,}\S")
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{160,}={0,2}")
+_WRAPPED = re.compile(r"(?<![.:;!?\s])[^\S\n]*\n[^\S\n]*(?=[a-z])")
+_TWO_ALPHABETS = re.compile(r"[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]")
+_STRUCTURE = frozenset({"pattern", "format", "type", "required", "$ref", "$id", "$schema", "$anchor", "$dynamicRef"})
 _JOINERS = "\u200c\u200d\ufe0f\ufe0e"
 
 
@@ -150,6 +152,9 @@ def _hidden(place: str, text: str) -> Iterator[Suspicion]:
             yield Suspicion("hidden_text", place, f"it has characters that do not show: {named}")
     if (text.count("\n") >= 25 or " " * 20 in text) and _GAP.search(text):
         yield Suspicion("hidden_text", place, "there is more after a long gap, where nobody looks")
+    if not text.isascii() and (mixed := _TWO_ALPHABETS.search(text)) is not None:
+        around = text[max(mixed.start() - 10, 0) : mixed.end() + 10]
+        yield Suspicion("hidden_text", place, f"a word is spelled with letters of two alphabets: {visible(around)}")
     if any(len(word) >= 160 for word in text.split()) and _ENCODED.search(text):
         yield Suspicion("hidden_text", place, "it has a long stretch of encoded text")
 
@@ -173,6 +178,7 @@ def _spoken(place: str, text: str) -> Iterator[Suspicion]:
 
 def _plain(text: str) -> str:
     """The text as a model takes it: styled letters and those hidden between others read as what they stand for."""
+    text = _WRAPPED.sub(" ", text) if "\n" in text else text
     if text.isascii():
         return text
     folded = unicodedata.normalize("NFKC", text)
@@ -186,9 +192,7 @@ def _texts(spec: ToolSpec) -> Iterator[tuple[str, str]]:
             yield place, text
     yield from _schema_texts(spec.input_schema, "parameters")
     yield from _schema_texts(spec.output_schema, "result")
-    for key, value in spec.annotations.items():
-        if isinstance(value, str):
-            yield f"annotations.{key}", value
+    yield from _nested_texts(spec.annotations, "annotations")
 
 
 def _schema_texts(schema: Json, place: str) -> Iterator[tuple[str, str]]:
@@ -204,8 +208,21 @@ def _schema_texts(schema: Json, place: str) -> Iterator[tuple[str, str]]:
                 yield from _schema_texts(member, place)
         elif key in SINGLE:
             yield from _schema_texts(value, place)
-        elif key in _TEXTS and isinstance(value, str):
-            yield f"{place}.{key}", value
-        elif key in ("default", "const", "enum", "examples"):
-            values = value if isinstance(value, (list, tuple)) else [value]
-            yield from ((f"{place}.{key}", each) for each in values if isinstance(each, str))
+        elif key in ("enum", "examples") and isinstance(value, (list, tuple)):
+            for each in value:
+                yield from _nested_texts(each, f"{place}.{key}")
+        elif key not in _STRUCTURE:
+            yield from _nested_texts(value, f"{place}.{key}")
+
+
+def _nested_texts(value: Json, place: str) -> Iterator[tuple[str, str]]:
+    """Texts inside a value that is no schema: a model reads those too."""
+    waiting: list[tuple[str, Json]] = [(place, value)]
+    while waiting:
+        where, each = waiting.pop()
+        if isinstance(each, str):
+            yield where, each
+        elif isinstance(each, Mapping):
+            waiting += [(f"{where}.{visible(name)}", member) for name, member in each.items()]
+        elif isinstance(each, (list, tuple)):
+            waiting += [(where, member) for member in each]

@@ -93,7 +93,9 @@ def test_what_does_not_end_is_no_message(line: bytes) -> None:
 
 
 def test_of_ten_thousand_tools_only_those_that_may_be_are_made() -> None:
-    tools = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(10_000)]
+    tools: list[Any] = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(10_000)]
+    deep = {"properties": {f"p{number}": {"type": "string", "enum": ["]}", "\\"]} for number in range(500)}}
+    tools[5_000] = {"name": "large", "description": "x, [" * 20_000, "inputSchema": deep, "numbers": [1] * 9_000}
     line = orjson.dumps({"result": {"tools": tools, "nextCursor": "more"}, "jsonrpc": "2.0", "id": 7})
     message = cast("dict[str, Any]", read(line))
     assert (message["id"], message["result"]["nextCursor"]) == (7, "more")

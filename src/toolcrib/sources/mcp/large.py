@@ -20,6 +20,7 @@ _GAP, _TEXT = 8, 16_384
 _STEPS = 32
 _MARK = re.compile(rb'["{}\[\]]')
 _LETTERS = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_NO_BRACKET = re.compile(rb'[^"{}\[\]]*+(?:"(?:[^"\\]++|\\.)*+"[^"{}\[\]]*+)*+', re.DOTALL)
 _COLON = re.compile(rb"[ \t\r\n]*+:")
 _CLOSERS = {ord("{"): ord("}"), ord("["): ord("]")}
 _QUOTE, _OBJECT = ord('"'), ord("{")
@@ -68,6 +69,8 @@ class Reading:
         self._long = long
         self._at = self._text_at = self._named_at = self._marks = 0
         self._in_text = False
+        self._enough: Open | None = None
+        """The list of tools, once it has as many as there may be: what else is in it is passed over."""
         self._stack: list[Open] = []
         self.made: object = None
         self.is_over = False
@@ -77,6 +80,8 @@ class Reading:
         for _ in range(_STEPS):
             if self._in_text or self.is_over:
                 break
+            if self._enough is not None and (passed := _NO_BRACKET.match(self._line, self._at, self._at + _TEXT)):
+                self._at = passed.end()
             found = _MARK.search(self._line, self._at)
             if found is None:
                 raise ValueError("it ends before what it began")
@@ -114,7 +119,7 @@ class Reading:
 
     def _text_ended(self) -> None:
         top = self._stack[-1] if self._stack else None
-        if top is None or self._at - top.piece < self._piece:
+        if top is None or self._enough is not None or self._at - top.piece < self._piece:
             return
         if not _COLON.match(self._line, self._at):
             self._long_text(top) if self._at - self._text_at > self._long else self._cut(top, self._at)
@@ -131,7 +136,7 @@ class Reading:
     def _pass_scalars(self, until: int) -> None:
         """Numbers and the like, up to the next mark."""
         self._count(self._line.count(b",", self._at, until))
-        while self._stack and until - self._at > self._piece:
+        while self._stack and self._enough is None and until - self._at > self._piece:
             comma = self._line.find(b",", self._at + self._piece, until)
             if comma < 0:
                 return
@@ -146,6 +151,8 @@ class Reading:
         if closed.made is not None:
             self._take(closed, at)
         self._stack.pop()
+        if closed is self._enough:
+            self._enough = None
         if not self._stack:
             self._end(closed)
             return
@@ -153,7 +160,7 @@ class Reading:
         if closed.made is not None:
             _put(top, closed.made)
             top.piece, top.is_first = self._at, False
-        elif self._at - top.piece >= self._piece:
+        elif self._at - top.piece >= self._piece and self._enough in (None, top):
             self._cut(top, self._at)
 
     def _end(self, closed: Open) -> None:
@@ -198,11 +205,10 @@ class Reading:
         top.piece, top.is_first = end, False
         if isinstance(top.made, dict):
             top.made.update(orjson.loads(b"{%b}" % text))
-        elif top.made is not None and not self._is_enough(top.made):
+        elif top.made is not None and self._enough is None:
             top.made.extend(orjson.loads(b"[%b]" % text))
-
-    def _is_enough(self, made: list[Any]) -> bool:
-        return len(made) > self._most_tools and [each.key for each in self._stack[:-1]] == _TOOLS
+            if len(top.made) > self._most_tools and [each.key for each in self._stack[:-1]] == _TOOLS:
+                self._enough = top
 
     def _count(self, marks: int) -> None:
         self._marks += marks
