@@ -218,3 +218,42 @@ def test_the_index_loads_alone_without_numpy_or_any_other_part() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_words_that_stand_side_by_side_in_a_name_count_together() -> None:
+    index = ToolIndex.build(
+        [
+            Entry("a.rate_exchange", "Do it."),
+            Entry("b.exchange_rate", "Do it."),
+        ]
+    )
+    assert index.search("exchange rate of the euro", limit=1)[0].name == "b.exchange_rate"
+
+
+def test_a_word_that_the_request_writes_as_two_is_found() -> None:
+    index = ToolIndex.build([Entry("net.add_webhook", "Register an address."), Entry("net.ping", "Look for a host.")])
+    hit = index.search("web hook", limit=1)[0]
+    assert (hit.name, hit.why) == ("net.add_webhook", "name: web hook")
+
+
+def test_a_proper_name_counts_where_tools_are_named_by_it_and_less_where_it_is_an_example() -> None:
+    filler = [Entry(f"x.job_{number}", "Runs a job.") for number in range(20)]
+    codes = Entry("post.codes", "Codes.", input_schema={"properties": {"place": {"description": "Such as Paris"}}})
+    weather = Entry("weather.tell", "Tells.", input_schema={"properties": {"what": {"description": "Such as rain"}}})
+    index = ToolIndex.build([*filler, weather, codes])
+    assert index.search("will it rain in Paris", limit=1)[0].name == "weather.tell"
+    named = ToolIndex.build([*filler, weather, Entry("paris.guide", "A guide.")])
+    assert named.search("is there a guide to Paris", limit=1)[0].name == "paris.guide"
+
+
+def test_what_a_long_request_says_in_passing_does_not_decide() -> None:
+    filler = [Entry(f"x.job_{number}", "Runs a job.") for number in range(20)]
+    index = ToolIndex.build(
+        [*filler, Entry("bank.transfer", "Transfer money."), Entry("quiz.friday", "Three good friends on Friday.")]
+    )
+    asked = (
+        "My good friends and I had dinner on Friday, three of us paid with one card because the terminal "
+        "was broken that evening, so please transfer the money that everybody owes to the right account"
+    )
+    assert index.search(asked, limit=1)[0].name == "bank.transfer"
+    assert index.search("three good friends Friday", limit=1)[0].name == "quiz.friday"

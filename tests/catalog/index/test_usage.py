@@ -101,3 +101,14 @@ def test_a_memory_is_bounded_and_keeps_the_newest(steps: list[tuple[str, str]]) 
     said = [" ".join(query.split())[:400] for _, query in steps]
     if steps and said[-1]:
         assert memory.past[steps[-1][0]][-1] == said[-1]
+
+
+def test_a_memory_made_ready_again_for_a_changed_catalog_answers_as_one_made_anew() -> None:
+    memory = UsageMemory().remember("clock.now", "is it teatime yet").remember("calc.add", "tally the biscuits")
+    grown = ToolIndex.build(CATALOG)
+    grown.search("teatime", usage=memory)
+    grown.add(Entry("late.comer", "Arrives after teatime."))
+    longer = memory.remember("late.comer", "who came after teatime")
+    anew = ToolIndex.build([*CATALOG, Entry("late.comer", "Arrives after teatime.")])
+    for query in ("teatime", "tally biscuits", "who came late"):
+        assert grown.search(query, usage=longer) == anew.search(query, usage=longer)

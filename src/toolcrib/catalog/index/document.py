@@ -14,7 +14,7 @@ from typing import Protocol, TypeGuard, cast
 from toolcrib.catalog.index.names import Keys
 from toolcrib.catalog.index.words import Analyzer, key_of
 
-SATURATION = 0.8
+SATURATION = 1.2
 NODE_LIMIT = 400
 TEXT_LIMIT = 20_000
 MEANING_LENGTH = 500
@@ -76,6 +76,8 @@ DETAIL = Field("details", 0.5, 0.6, 30.0)
 PARAMETER = Field("parameters", 0.8, 0.6, 6.0)
 PARAMETER_TEXT = Field("parameter help", 0.35, 0.6, 40.0)
 FIELDS = (NAME, GROUP, ALIAS, TITLE, LABEL, SUMMARY, DETAIL, PARAMETER, PARAMETER_TEXT)
+DESCRIBED_FROM = FIELDS.index(SUMMARY)
+"""Fields before this one name a tool, those from here on describe it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,11 @@ class Postings:
             rarity = self._rarities[term, documents] = math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
         return rarity
 
+    def is_within(self, term: str, end: int) -> bool:
+        """Whether the term stands, in any document, in one of the first `end` fields."""
+        fields = self.column(term).fields.tobytes()
+        return any(number in fields for number in range(end))
+
     def gains(self, concepts: Iterable[Mapping[str, float]]) -> list[Gain]:
         return [[(self.column(term), weight) for term, weight in concept.items()] for concept in concepts]
 

@@ -1,37 +1,24 @@
-"""From a request in words to weighted terms: what is asked weighs more than the values it is asked about."""
+"""From the words of a request to weighted terms: by rarity, with synonyms, near spellings and neighbours."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from toolcrib.catalog.index.document import DESCRIBED_FROM
 from toolcrib.catalog.index.postings import Postings
+from toolcrib.catalog.index.request import Words
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import Synonyms
-from toolcrib.catalog.index.words import WORD, Analyzer
 
-QUOTED = 0.3
-CAPITAL = 0.8
-DIGITS = 0.2
-REPEATED = 0.2
-TEXT_LIMIT = 4_000
 CONCEPT_LIMIT = 40
 FAINT = 0.03
 GUESS_LIMIT = 3
 SHORT = 5
-JOINED = 0.5
-IMPLIED = 0.6
+NEIGHBOURS = 0.25
+NAME_OF_A_TOOL = 1.25
+NAME_ELSEWHERE = 0.5
 NONE: Mapping[str, float] = MappingProxyType({})
-
-
-class Words(NamedTuple):
-    """The terms of a request."""
-
-    stress: dict[str, float]
-    """Term → how much it was stressed: a quoted value, a proper name or a number weighs less."""
-    spelt: dict[str, str]
-    """Term → the word it came from."""
 
 
 class Reason(NamedTuple):
@@ -53,20 +40,6 @@ class Query(NamedTuple):
     """All those terms with their weights, the heaviest first."""
     reasons: dict[str, Reason]
     words: Words
-
-
-def read_query(text: str, analyzer: Analyzer) -> Words:
-    """The terms of a request; of a request made of function words alone, those."""
-    text = text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT // 2]} {text[-TEXT_LIMIT // 2 :]}"
-    spoken = list(_stressed_words(text))
-    words = _gather(spoken, analyzer.terms)
-    if not words.stress:
-        words = _gather(spoken, analyzer.name_terms)
-    for term, shape in IMPLICATIONS:
-        if shape.search(text):
-            words.stress[term] = max(IMPLIED, words.stress.get(term, 0.0))
-            words.spelt.setdefault(term, term)
-    return words
 
 
 def weigh_query(
@@ -97,6 +70,9 @@ def weigh_query(
                 reasons[other] = Reason(words.spelt[term])
             else:
                 reasons.setdefault(other, reason)
+    for joined, weight, reason in lexicon.neighbours(words):
+        concepts.append({joined: weight})
+        reasons.setdefault(joined, reason)
     return _without_faint(concepts, reasons, words)
 
 
@@ -113,12 +89,26 @@ class Lexicon(NamedTuple):
         concept: dict[str, float] = {}
         own = math.inf
         if term in self.postings:
+            if term in words.proper:
+                stress *= NAME_OF_A_TOOL if self.postings.is_within(term, DESCRIBED_FROM) else NAME_ELSEWHERE
             own = self.postings.rarity(term, self.documents)
             concept[term] = stress * own
         for other, nearness in self.synonyms.get(term, NONE).items():
             if other in self.postings and other not in words.stress:
                 concept[other] = nearness * stress * min(self.postings.rarity(other, self.documents), own)
         return concept
+
+    def neighbours(self, words: Words) -> Iterator[tuple[str, float, Reason]]:
+        """Two words that a name has side by side, or that the catalog writes as one: (joined, weight, reason)."""
+        for pair, stress in words.pairs.items():
+            joined = pair.first + pair.second
+            if joined in self.postings and joined not in words.stress:
+                weight = stress * self.postings.rarity(joined, self.documents)
+                spelt = words.spelt[pair.second]
+                if pair.first in self.postings and pair.second in self.postings:
+                    yield joined, NEIGHBOURS * weight, Reason(spelt)
+                else:
+                    yield joined, weight, Reason(f"{words.spelt[pair.first]} {spelt}")
 
     def respelt(self, term: str, stress: float) -> dict[str, float]:
         near = self.spelling().near(term, self.postings.terms())
@@ -144,52 +134,3 @@ def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, Reason],
             weights[term] = max(weight, weights.get(term, 0.0))
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))
     return Query(kept, {term: weights[term] for term in heaviest}, reasons, words)
-
-
-def _gather(spoken: list[tuple[str, float]], split: Callable[[str], list[str]]) -> Words:
-    stresses: dict[str, float] = {}
-    spelt: dict[str, str] = {}
-    for word, stress in spoken:
-        terms = split(word)
-        if len(terms) == 3 and terms[2] == word.lower():
-            stress *= JOINED
-        for term in terms:
-            before = stresses.get(term)
-            stresses[term] = stress if before is None else max(before, stress) + REPEATED * min(before, stress, 1.0)
-            spelt.setdefault(term, word)
-    return Words(stresses, spelt)
-
-
-def _stressed_words(text: str) -> Iterator[tuple[str, float]]:
-    spans = [match.span() for match in VALUE.finditer(text)]
-    span = 0
-    for match in WORD.finditer(text):
-        word, start = match.group(), match.start()
-        while span < len(spans) and spans[span][1] <= start:
-            span += 1
-        stress = QUOTED if span < len(spans) and spans[span][0] <= start else 1.0
-        if word.isdigit():
-            stress *= DIGITS
-        elif word.istitle() and _is_inside_sentence(text, start):
-            stress *= CAPITAL
-        yield word, stress
-
-
-def _is_inside_sentence(text: str, start: int) -> bool:
-    before = text[max(0, start - 3) : start].rstrip()
-    return bool(before) and before[-1] not in ".!?:\n\"'"
-
-
-# A quoted value, an address, a file. Quotes inside words are apostrophes; spans are short so that an unpaired quote
-# swallows little.
-QUOTE = r"\"[^\"\n]{1,200}\"|(?<!\w)'[^'\n]{1,200}'(?!\w)|“[^”\n]{1,200}”"
-ADDRESS = r"\bhttps?://\S{1,500}|\bwww\.\S{1,200}"
-MAIL = r"\b[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
-FILE = (
-    r"(?<![\w/])(?:~|\.{1,2})?/[\w.-]{1,200}(?:/[\w.*-]{0,200}){0,20}"
-    r"|\b[\w-]{1,100}\.(?:txt|md|pdf|docx?|xlsx?|pptx?|csv|tsv|json|ya?ml|xml|html?|css|py|js|ts|java|go|rs|cpp|sh|log|png|jpe?g|gif|svg"
-    r"|mp[34]|wav|mov|zip|gz|tar|ini|toml|cfg|conf|sql|exe)\b"
-)
-VALUE = re.compile(f"{QUOTE}|{ADDRESS}|{MAIL}|{FILE}")
-# What a value tells of the tool that takes it: a term, and the shape that implies it.
-IMPLICATIONS = (("url", re.compile(ADDRESS)), ("email", re.compile(MAIL)), ("fil", re.compile(FILE)))

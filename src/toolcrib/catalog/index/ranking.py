@@ -14,7 +14,7 @@ from toolcrib.catalog.index.query import Query, Reason
 
 NAME_COVERAGE = 0.2
 USAGE_SHARE = 0.35
-EXPLAINED_SHARE = 0.3
+EXPLAINED_SHARE = 0.6
 EXPECTED = 0.2
 STEADY = 0.999
 STEADINESS = 4

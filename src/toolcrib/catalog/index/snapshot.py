@@ -11,7 +11,7 @@ from operator import lt
 from toolcrib.catalog.index.names import Names
 from toolcrib.catalog.index.postings import Packed, Postings
 
-MAGIC = b"toolcrib index 1\n"
+MAGIC = b"toolcrib index 2\n"
 
 
 class SnapshotError(ValueError):

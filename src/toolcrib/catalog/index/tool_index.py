@@ -11,7 +11,7 @@ from toolcrib.catalog.index import postings as plain
 from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
 from toolcrib.catalog.index.names import NAME_LIMIT, Keys, Names, Rank
 from toolcrib.catalog.index.postings import Candidate, Earlier, Gain, Postings, cut
-from toolcrib.catalog.index.query import Query, read_query, weigh_query
+from toolcrib.catalog.index.query import Query, weigh_query
 from toolcrib.catalog.index.ranking import (
     NAME_COVERAGE,
     Hit,
@@ -24,10 +24,11 @@ from toolcrib.catalog.index.ranking import (
     name_coverage,
     places_of,
 )
+from toolcrib.catalog.index.request import read_query
 from toolcrib.catalog.index.snapshot import Contents, pack, unpack
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import read_synonyms
-from toolcrib.catalog.index.usage import UNTRIED, Recollection, UsageMemory
+from toolcrib.catalog.index.usage import UNTRIED, Readings, Recollection, UsageMemory, read_queries
 from toolcrib.catalog.index.words import Analyzer, key_of
 
 DEPTH = 40
@@ -60,6 +61,7 @@ class ToolIndex:
         self._synonyms = read_synonyms()
         self._spelling: Spelling | None = None
         self._recollection: tuple[UsageMemory, Recollection] | None = None
+        self._readings: Readings = {}
         self._meaning = meaning
         self._dense = _numpy_arithmetic() if arithmetic is Arithmetic.FASTEST else None
 
@@ -128,13 +130,14 @@ class ToolIndex:
         best = partial(self._candidates, limit=limit, allowed=allowed, admits=admits)
         reach = limit if self._meaning is None else ANY
         found = _within_reach(best(self._contents.postings.gains(asked.concepts)), reach, called, NAME_LIFT)
-        lexical = self._lexical(found, asked.weights)
+        lift = cache(partial(self._lift, asked.weights))
+        lexical = _lifted(found, lift)
         memory: Memory | None = None
         if recalled is not None:
             memory = Memory(self._liked(recalled, asked, admits), lexical, explained_share(asked, found))
             kept = called.keys() | memory.likeness.keys()
             together = _within_reach(best(recalled.gains(asked)), reach, kept, NAME_LIFT * UNTRIED)
-            lexical = self._lexical(recalled.joined(found, together), asked.weights)
+            lexical = _lifted(recalled.joined(found, together), lift)
         scores = Scores(lexical, self._meant(query, lexical, admits), memory)
         fused = fuse(scores, called)
         names = self._contents.names_by_slot
@@ -244,21 +247,19 @@ class ToolIndex:
             return plain.best_candidates(gains, keep, within, earlier)
         return self._dense.best_candidates(gains, keep, within, earlier, size)
 
-    def _lexical(self, found: list[Candidate], weights: dict[str, float]) -> dict[int, float]:
-        """Sums lifted by how much of the tool's name the query covers, scaled so that the best is 1."""
-        rarity = cache(partial(self._contents.postings.rarity, documents=len(self)))
-        terms = self._contents.name_terms
-        lifted = {slot: score * name_coverage(terms[slot], weights, rarity) for slot, score in found}
-        highest = max(lifted.values(), default=1.0)
-        return {slot: score / highest for slot, score in lifted.items()}
+    def _lift(self, weights: dict[str, float], slot: int) -> float:
+        """How much more a tool counts because its name is covered by the query."""
+        contents = self._contents
+        return name_coverage(contents.name_terms[slot], weights, partial(contents.postings.rarity, documents=len(self)))
 
     def _recall(self, usage: UsageMemory | None) -> Recollection | None:
         if usage is None or not usage.past:
             return None
         if self._recollection is None or self._recollection[0] is not usage:
-            fresh = Recollection(usage, self._analyzer, self._contents.postings, self._slots)
+            self._readings = read_queries(usage, self._analyzer, self._readings)
+            fresh = Recollection(usage, self._readings, self._contents.postings, self._slots)
             self._recollection = (usage, fresh)
-        return self._recollection[1]
+        return self._recollection[1] or None
 
     def _liked(self, recalled: Recollection, asked: Query, admits: Callable[[int], bool]) -> dict[int, float]:
         likeness = recalled.likeness(asked.words.stress, self._best)
@@ -276,6 +277,13 @@ class ToolIndex:
         if self._spelling is None:
             self._spelling = Spelling(self._contents.postings.terms())
         return self._spelling
+
+
+def _lifted(found: list[Candidate], lift: Callable[[int], float]) -> dict[int, float]:
+    """Sums lifted, scaled so that the best is 1."""
+    sums = {slot: score * lift(slot) for slot, score in found}
+    highest = max(sums.values(), default=1.0)
+    return {slot: score / highest for slot, score in sums.items()}
 
 
 def _within_reach(found: list[Candidate], limit: int, kept: Container[int], lift: float) -> list[Candidate]:

@@ -5,6 +5,7 @@ A memory is a plain value, bounded and easy to erase. Where it comes from, and w
 
 import math
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -12,17 +13,20 @@ from types import MappingProxyType
 
 from toolcrib.catalog.index.document import Field, mass_of, saturated
 from toolcrib.catalog.index.postings import Candidate, Column, Earlier, Gain, Postings
-from toolcrib.catalog.index.query import Query, read_query
+from toolcrib.catalog.index.query import Query
+from toolcrib.catalog.index.request import read_query
 from toolcrib.catalog.index.words import Analyzer
 
 QUERIES_PER_TOOL = 10
 TOOL_LIMIT = 2_000
 QUERY_LENGTH = 400
-NEAREST = 5
 LIKE_LIMIT = 60
-UNTRIED = 1.2
-ASKED = Field("past queries", 0.5, 0.5, 20.0)
+UNTRIED = 1.1
+CHANCE = 3
+ASKED = Field("past queries", 0.7, 0.5, 20.0)
 
+Readings = dict[str, dict[str, float]]
+"""Past query → its words with their stress."""
 Best = Callable[[list[Gain], int, int, Earlier], list[Candidate]]
 
 
@@ -50,6 +54,15 @@ class UsageMemory:
         return UsageMemory(MappingProxyType({known: queries for known, queries in self.past.items() if known != name}))
 
 
+def read_queries(memory: UsageMemory, analyzer: Analyzer, known: Readings) -> Readings:
+    """The words of every past query; those of a known one are taken over."""
+    return {
+        query: known[query] if query in known else read_query(query, analyzer).stress
+        for queries in memory.past.values()
+        for query in queries
+    }
+
+
 class Recollection:
     """A memory made ready to be asked, in two ways: by the words of all past queries of a tool, and by single queries.
 
@@ -58,9 +71,9 @@ class Recollection:
 
     __slots__ = ("_catalog", "_columns", "_documents", "_masses", "_owners", "_postings", "_rarity", "_remembered")
 
-    def __init__(self, memory: UsageMemory, analyzer: Analyzer, catalog: Postings, slots: Mapping[str, int]) -> None:
+    def __init__(self, memory: UsageMemory, readings: Readings, catalog: Postings, slots: Mapping[str, int]) -> None:
         past = [
-            (slots[name], read_query(query, analyzer).stress)
+            (slots[name], readings[query])
             for name, queries in sorted(memory.past.items())
             if name in slots
             for query in queries
@@ -76,6 +89,10 @@ class Recollection:
         for number, (_, words) in enumerate(past):
             direction = self._direction(words)
             self._postings.insert(number, direction.items(), repeat(0, len(direction)))
+
+    def __bool__(self) -> bool:
+        """Whether any tool that is remembered is still there."""
+        return bool(self._owners)
 
     def gains(self, asked: Query) -> list[Gain]:
         """As `Postings.gains`, where the past queries of a tool are one more field of its definition."""
@@ -95,13 +112,16 @@ class Recollection:
         if masses is None:
             return self._catalog.column(term)
         if term not in self._columns:
-            known = self._catalog.column(term) if term in self._catalog else Column(array("q"), array("f"), array("B"))
-            totals = dict(zip(known.slots, map(mass_of, known.weights), strict=True))
+            slots, weights, fields = _copied(self._catalog.column(term)) if term in self._catalog else _empty()
             for slot, mass in masses.items():
-                totals[slot] = totals.get(slot, 0.0) + mass
-            order = sorted(totals)
-            weights = array("f", [saturated(totals[slot]) for slot in order])
-            self._columns[term] = Column(array("q", order), weights, array("B", bytes(len(order))))
+                at = bisect_left(slots, slot)
+                if at < len(slots) and slots[at] == slot:
+                    weights[at] = saturated(mass_of(weights[at]) + mass)
+                else:
+                    slots.insert(at, slot)
+                    weights.insert(at, saturated(mass))
+                    fields.insert(at, 0)
+            self._columns[term] = Column(slots, weights, fields)
         return self._columns[term]
 
     def _rarity_of(self, word: str) -> float:
@@ -109,20 +129,28 @@ class Recollection:
         return math.log(1.0 + (self._documents - holding + 0.5) / (holding + 0.5))
 
     def likeness(self, words: dict[str, float], best: Best) -> dict[int, float]:
-        """Slot → how much the words resemble its past queries: the nearest five count."""
+        """Slot → how much the words resemble its past queries; one alone may do so by chance unless it is very near."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
         gains = self._postings.gains({word: weight} for word, weight in known.items())
         found = best(gains, LIKE_LIMIT, len(self._owners), _first)
         per_tool: dict[int, list[float]] = {}
         for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
             per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score)
-        return {slot: sum(scores[:NEAREST]) for slot, scores in per_tool.items()}
+        return {slot: nearest**CHANCE + sum(others) for slot, (nearest, *others) in per_tool.items()}
 
     def _direction(self, words: dict[str, float]) -> dict[str, float]:
         """Words weighed by rarity, scaled to length one."""
         weighed = {word: stress * self._rarity.get(word, self._rarity[""]) for word, stress in words.items()}
         length = math.sqrt(sum(weight * weight for weight in weighed.values())) or 1.0
         return {word: weight / length for word, weight in weighed.items()}
+
+
+def _copied(column: Column) -> Column:
+    return Column(column.slots[:], column.weights[:], column.fields[:])
+
+
+def _empty() -> Column:
+    return Column(array("q"), array("f"), array("B"))
 
 
 def _first(numbers: list[int], count: int) -> list[int]:

@@ -28,6 +28,14 @@ class Analyzer:
         """The terms of prose: function words carry nothing and are left out."""
         return list(chain.from_iterable(map(self._spoken.__getitem__, words_of(text)))) if text else []
 
+    def terms_of_word(self, word: str) -> Terms:
+        """As `terms`, of a single run of letters and digits."""
+        return self._spoken[word]
+
+    def name_terms_of_word(self, word: str) -> Terms:
+        """As `name_terms`, of a single run of letters and digits."""
+        return self._named[word]
+
     def name_terms(self, text: str) -> list[str]:
         """The terms of a name, where every word counts."""
         return list(chain.from_iterable(map(self._named.__getitem__, words_of(text)))) if text else []
