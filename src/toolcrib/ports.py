@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -15,7 +14,7 @@ from toolcrib.values.contract import Approval, Edge, Lock, SeenEdge
 from toolcrib.values.event import Draft, Event
 from toolcrib.values.identity import Origin, Ownership, Principal, Surface
 from toolcrib.values.json import JsonObject
-from toolcrib.values.noun import noun
+from toolcrib.values.noun import frozen, noun
 from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
 from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
@@ -39,7 +38,7 @@ class NotPending(StoreError):
     """The question was answered, expired or withdrawn before this answer came; the first one stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunOpened:
     """A run begins."""
 
@@ -52,7 +51,7 @@ class RunOpened:
     created_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunClosed:
     """A run ended, for one reason."""
 
@@ -71,7 +70,7 @@ class Unit:
     runs: tuple[RunOpened | RunClosed, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRow:
     session_id: str
     agent_id: str
@@ -84,7 +83,7 @@ class SessionRow:
     events: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunRow:
     run_id: str
     session_id: str
@@ -98,7 +97,7 @@ class RunRow:
     ended_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """One way in which the stored chain of events is not what was committed."""
 
@@ -106,7 +105,7 @@ class Fault:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verification:
     """What a walk over the whole chain found. `head` is `SEQ:HASH`, to be kept elsewhere and expected later."""
 
@@ -177,7 +176,7 @@ class Meters(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Artifact:
     """A stored body, found by the hash of its bytes."""
 
@@ -208,7 +207,7 @@ class QuestionState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Question:
     """A question that is kept until its call has a result (`settled`), and by then or earlier its one answer.
 
@@ -322,7 +321,7 @@ class HookVerdict(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookAnswer:
     """A hook may veto or ask for a person; it never changes the call."""
 

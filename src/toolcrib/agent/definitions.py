@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from types import MappingProxyType
 
@@ -15,6 +15,7 @@ from toolcrib.policy.budget import Allowance
 from toolcrib.policy.modes import Mode, mode_of
 from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.roles import BUILT_IN
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 ENDINGS = (".md", ".yaml", ".yml")
@@ -26,7 +27,7 @@ FIELDS = (
 LIMITS = ("calls", "children", "turns", "seconds", "tokens")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentDefinition:
     """What an agent is and what it may have. `suggested_tools` are a preference and grant nothing."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolcrib.agent.yaml import Node, Value
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, ToolcribError
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ class Mistakes:
             raise InvalidDefinition("\n".join(self.found[:20]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fields:
     """One mapping of a definition under a name, with the fields it may have."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import MappingProxyType
 
@@ -14,6 +14,7 @@ from toolcrib.policy.commands import CommandRule
 from toolcrib.policy.layers import Layer
 from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.verdict import Verdict, verdict_of
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 FILESYSTEM = ("workspace.*", "code.list_dir", "code.read_file", "code.search", "code.write_file", "code.edit_file")
@@ -22,7 +23,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _PACKAGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approval:
     """What a definition says of calls of its own tools; a tool that asks for itself still does."""
 
@@ -33,7 +34,7 @@ class Approval:
         return self.tools.get(tool, self.default)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CustomModule:
     """Tools from a Python file beside the definition; only those that are listed."""
 
@@ -42,7 +43,7 @@ class CustomModule:
     approval: Approval = field(default_factory=Approval)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExternalToolset:
     """A toolset of an installed package, by the name under which it is imported."""
 
@@ -51,7 +52,7 @@ class ExternalToolset:
     approval: Approval = field(default_factory=Approval)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Toolsets:
     """Everything under `toolsets`. `listed` maps a name to the tools it is held to; empty = all of that toolset."""
 

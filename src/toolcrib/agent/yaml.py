@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from toolcrib.values.noun import frozen
 
 if TYPE_CHECKING:
     from yaml.events import Event, ScalarEvent
@@ -20,7 +21,7 @@ _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None,
 Value = str | int | float | bool | tuple["Node", ...] | dict[str, "Node"] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """A value and the line it stands on."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toolcrib.ports import Asker, Inbox, Notifier, Question
 from toolcrib.values.identity import Principal
+from toolcrib.values.noun import frozen
 from toolcrib.values.permission import PermissionDecision
 from toolcrib.values.refusal import ToolcribError
 
@@ -14,7 +13,7 @@ class MayNotApprove(ToolcribError):
     """Whoever answered has no right to."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InboxAsker:
     """Questions are kept in the store until somebody answers, from wherever: `Toolcrib.open(asker=InboxAsker())`.
 

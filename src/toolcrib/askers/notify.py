@@ -7,13 +7,13 @@ import json
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO
 
 from toolcrib.askers.question import headline, question_text
 from toolcrib.network import Reach
 from toolcrib.network.exchange import Answer, exchange
 from toolcrib.policy.network.url import read_url
+from toolcrib.values.noun import frozen
 from toolcrib.values.permission import PermissionRequest
 from toolcrib.values.refusal import Refusal
 
@@ -25,7 +25,7 @@ class NotNotified(Exception):
     """Somebody could not be told; the question waits all the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bell:
     """Rings where there is a terminal."""
 
@@ -37,7 +37,7 @@ class Bell:
             self.screen.flush()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandNotifier:
     """Runs a command with the question in its environment; nothing of it is part of the command itself."""
 
@@ -70,7 +70,7 @@ class CommandNotifier:
         return {name: self.environment[name] for name in PASSED_ON if name in self.environment}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Webhook:
     """Posts the question as JSON. A redirect is not followed, and no answer but a 2xx counts."""
 

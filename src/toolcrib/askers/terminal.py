@@ -10,12 +10,12 @@ import termios
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TextIO
 
 from toolcrib.askers.deny import way_out
 from toolcrib.askers.question import choices_text, question_text
 from toolcrib.values.identity import Principal, Standing
+from toolcrib.values.noun import frozen
 from toolcrib.values.permission import Answer, PermissionDecision, PermissionRequest
 from toolcrib.values.visible import visible
 
@@ -25,7 +25,7 @@ LONGEST_BURST = 1_024
 END = "\x04"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TerminalAsker:
     """Asks on `screen` and reads one key from `keyboard`; where either is no terminal, nobody can be asked."""
 

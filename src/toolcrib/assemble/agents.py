@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from toolcrib.engine.switchboard import Switchboard
 from toolcrib.policy.agents import AgentTerms
 from toolcrib.policy.roles import BUILT_IN
 from toolcrib.policy.switches import Switch
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.start import Start
 
@@ -26,7 +27,7 @@ ENDINGS = (".md", ".yaml", ".yml")
 MOST_FILES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agents:
     """Definitions by id. `waiting` says why those of the project are not among them."""
 

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -40,6 +39,7 @@ from toolcrib.stores.owners import owner_name
 from toolcrib.values.event import Event
 from toolcrib.values.identity import Principal, Role, Surface
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.permission import PermissionDecision
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Exposure
@@ -79,7 +79,7 @@ class RandomIds:
         return f"{prefix}_{self._base}{next(self._numbers)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Parts:
     """What a caller may bring instead of the default: fakes in tests, other stores, other executors."""
 

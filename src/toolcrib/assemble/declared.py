@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.assemble.bodies import definition_body
 from toolcrib.executors.environment import command_environment
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError, ToolcribError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MINIMAL = ("PATH", "HOME", "TMPDIR")
 """Variables that every declared command sees; more only by `tools.env_allowlist` and by the definition itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """What the folder holds. `aside` says of files that are broken what is wrong with them."""
 

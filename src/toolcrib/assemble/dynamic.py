@@ -24,6 +24,7 @@ from toolcrib.values.context import ToolContext
 from toolcrib.values.contract import Basis
 from toolcrib.values.event import Draft, Level
 from toolcrib.values.identity import Origin, Surface
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Refusal, ToolcribError
 from toolcrib.values.result import ToolResult, ToolReturn
 from toolcrib.values.spec import ToolSpec
@@ -163,7 +164,7 @@ async def _made(index: Index, documents: Documents, services: DynamicServices) -
     return tools, problems
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Commands:
     """Scripts run as every other command does."""
 
@@ -182,7 +183,7 @@ class _Commands:
         return await run_job(self.services, context, replace(job, argv=tuple(argv)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Changed:
     """Hears of calls that changed a tool, when they are on record, so that open runs learn of it at once."""
 

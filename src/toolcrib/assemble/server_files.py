@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolcrib.sources.mcp.entry import Entry, Override, read_entries
+from toolcrib.values.noun import frozen
 from toolcrib.values.references import secrets_in
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Effect
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 PROJECT_FILE = ".mcp.json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """The servers in force. `waiting` says why those of the project are not among them."""
 

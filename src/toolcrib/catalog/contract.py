@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 import jsonschema_rs
 
 from toolcrib.values.contract import Change
 from toolcrib.values.json import Json, JsonObject, canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.schema import LISTS, MAPS, SINGLE
 from toolcrib.values.tool import Tool
 from toolcrib.values.visible import visible
@@ -26,7 +26,7 @@ _NAMES = {"input_schema": "parameters", "output_schema": "result", "read_form": 
 _ORDER = list(Change)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """One place at which two contracts differ; None where one of them has nothing there."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Literal, Protocol, TypedDict, TypeVar, Unpack, cast, overload, runtime_checkable
 
@@ -13,6 +13,7 @@ from toolcrib.catalog.function import Marking, function_tool
 from toolcrib.catalog.implementation import implementation_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import RegistrationError
 from toolcrib.values.spec import Effect, Exposure, ToolSpec
 from toolcrib.values.target import Target
@@ -46,7 +47,7 @@ class Options(TypedDict, total=False):
     metadata: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A decorator that marks a function as a tool with this effect; the function itself stays as it is."""
 
@@ -63,7 +64,7 @@ class Mark:
         return lambda function: marked(function, marking)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolMark(Mark):
     """`@tool` (a write, as everything unmarked is), `@tool.read`, `@tool.write`; bare or with options."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from toolcrib.values.noun import frozen
 
 _PARAMETERS = frozenset({"args", "arguments", "parameters", "params", "attributes", "other parameters", "keyword args"})
 _OTHERS = frozenset(
@@ -19,7 +21,7 @@ _NUMPY_ITEM = re.compile(r"(\*{0,2}\w+(?:,[ \t]*\*{0,2}\w+)*)[ \t]*(?::.*)?$")
 _FIELD = re.compile(r":(\w+)(?:[ \t]+([^:]*?))?:[ \t]*(.*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Docstring:
     """The text without its parameter section, and the parameters it described."""
 

@@ -6,7 +6,6 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 
 from toolcrib.catalog.callee import Callee, read_callee
@@ -15,6 +14,7 @@ from toolcrib.catalog.handler import guarded, make_handler
 from toolcrib.catalog.implementation import implementation_of
 from toolcrib.catalog.signature import Signature, given_signature, output_schema, read_signature
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import RegistrationError
 from toolcrib.values.spec import NOTHING, Effect, Exposure, Source, ToolSpec
 from toolcrib.values.target import Target
@@ -24,7 +24,7 @@ _YIELDS = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _STAMPS = {Effect.READ: frozenset({"code", "readonly"}), Effect.WRITE: frozenset({"code", "write"})}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Marking:
     """What the author said about a function beside its signature."""
 

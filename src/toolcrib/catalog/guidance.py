@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from toolcrib.catalog.toolkit import NO_FOCUS, Choice, Focus, Situation, Toolkit
+from toolcrib.values.noun import frozen
 
 MOST_NAMES = 12
 
@@ -19,7 +20,7 @@ class Roster(Protocol):
     def __contains__(self, name: object) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advice:
     """The guidance of a toolset: text about its tools as a whole."""
 
@@ -28,7 +29,7 @@ class Advice:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompting:
     """Everything that has something to say in a prompt."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcrib.catalog.convert import Convert, Unconvertible, real, whole
 from toolcrib.catalog.problem import Problem, path_text, unknown_field
 from toolcrib.catalog.validate import refusal_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.tool import Arguments, Handler
 
 _Bind = Callable[[Arguments, str], Mapping[str, object]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """How one argument reaches its parameter: renamed, converted, or filled in."""
 
@@ -25,7 +25,7 @@ class Binding:
     default: Callable[[], object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Injected:
     """The parameter that gets the context, and whether it is the first."""
 

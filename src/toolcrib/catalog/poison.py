@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from toolcrib.catalog.neighbours import Neighbours, words_of
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.schema import LISTS, MAPS, SINGLE
 from toolcrib.values.spec import ToolSpec
 from toolcrib.values.visible import is_unseen, visible
@@ -110,7 +110,7 @@ _STRUCTURE = frozenset({"pattern", "format", "type", "required", "$ref", "$id", 
 _JOINERS = "\u200c\u200d\ufe0f\ufe0e"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suspicion:
     """One thing that a person should look at, and where it stands."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from toolcrib.values.json import Json, kind
+from toolcrib.values.noun import frozen
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """`path` is written like `items[2].name` (empty for the whole value), `rule` is the schema keyword."""
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast, get_origin
 
 from toolcrib.catalog.docstring import read_docstring
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import RegistrationError
 
 MISSING = dataclasses.MISSING
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """`default` is MISSING where there is none to show; a field of a TypedDict can be optional without one."""
 

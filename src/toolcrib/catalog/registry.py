@@ -7,7 +7,7 @@ import gc
 import re
 from collections.abc import Callable, Generator, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,7 @@ from toolcrib.catalog.signature import DerivedSchema
 from toolcrib.catalog.validate import Validator, check_definition, check_input_schema
 from toolcrib.values.json import JsonError, JsonObject, check_json
 from toolcrib.values.name import ENVELOPES
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import InvalidName, RegistrationError, SchemaError, ToolcribError
 from toolcrib.values.schema import Profile, holds_scalars
 from toolcrib.values.spec import NOTHING, Effect, Source, ToolSpec, ToolType
@@ -26,7 +27,7 @@ _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,63}")
 _EFFECT_TAG = {Effect.READ: "readonly", Effect.WRITE: "write"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """The tools of one moment, in the order they were added."""
 
@@ -64,7 +65,7 @@ class Snapshot:
         return len(self.tools)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checks:
     """The compiled schemas of one tool."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections import abc
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path, PurePath
 from typing import Any
@@ -14,9 +13,10 @@ from uuid import UUID
 from toolcrib.catalog import convert
 from toolcrib.catalog.convert import Convert
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """`convert` is None where JSON is already the Python value. `sound` schemas need no check: we wrote them."""
 

@@ -6,7 +6,8 @@ definitions of real tools (off by about 3 % over JSON definitions, 6 % over pros
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from toolcrib.values.noun import frozen
 
 WORD = 1.05
 LETTER_PAST_EIGHT = 0.17
@@ -18,7 +19,7 @@ MARKS = 0.47
 LEAST_SCALE, MOST_SCALE = 0.5, 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenEstimator:
     """Estimates tokens; `scale` is what calibration learnt about a model."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.values.identity import Role
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import check_name
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import InvalidName, RegistrationError
 from toolcrib.values.start import Start
 
@@ -24,7 +24,7 @@ class Choice(StrEnum):
     REQUIRED = "required"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Focus:
     """Tools to concentrate on, in order; none named = all of them. With `REQUIRED` the model must call one."""
 
@@ -39,7 +39,7 @@ class Focus:
 NO_FOCUS = Focus()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Situation:
     """What guidance and focus are made from: the members that a run has, its mode, and what the user said last."""
 
@@ -66,7 +66,7 @@ def no_aim(situation: Situation) -> Focus | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A tool of a toolkit. It need not exist: what does not exist is said to be missing, never invented."""
 
@@ -74,7 +74,7 @@ class Member:
     start: Start = Start.ON
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Toolkit:
     """A bundle of tools under one switch. `toolsets` are the shipped ones that its switch brings along."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, Unpack, overload
 
 from toolcrib.catalog.decorate import Options, marked, marking_of, tool_of
 from toolcrib.catalog.registry import stamped
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import InvalidName, RegistrationError
 from toolcrib.values.spec import Effect
 from toolcrib.values.tool import Tool
@@ -16,7 +17,7 @@ from toolcrib.values.tool import Tool
 F = TypeVar("F", bound=Callable[..., object])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Toolset:
     """Tools that belong together. Every operation gives a new toolset and leaves this one alone."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import click
 
@@ -19,13 +18,14 @@ from toolcrib.cli.ending import Exit, complain, hint
 from toolcrib.cli.output import json_text, print_json
 from toolcrib.engine.record import DENIALS
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.permission import PermissionRequest
 from toolcrib.values.result import ArtifactRef, Block, Image, JsonBlock, Text, ToolResult, result_json
 from toolcrib.values.tool import Tool
 from toolcrib.values.visible import visible
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What the person asks for."""
 

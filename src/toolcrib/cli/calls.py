@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolcrib.cli.output import cut, json_text
 from toolcrib.values.event import TERMINAL, Event, EventType
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 
 ARGUMENTS = 80
 _STATES = {
@@ -19,7 +20,7 @@ _STATES = {
 _TOLD = (*_STATES, EventType.TOOL_STARTED, EventType.PERMISSION_ASKED, EventType.PERMISSION_ANSWERED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One call as the journal tells it; what was erased is None."""
 

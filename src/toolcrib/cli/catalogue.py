@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.judging import Lists
@@ -23,18 +22,19 @@ from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook
 from toolcrib.values.identity import Role
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import Exposure, ToolSpec, ToolType
 from toolcrib.values.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loaded(Entry):
     """An entry whose tool itself is at hand."""
 
     tool: Tool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Viewpoint:
     """Who looks: an agent's model, or a person where no agent is named; in a mode and a role where one is given."""
 
@@ -43,7 +43,7 @@ class Viewpoint:
     role: Role | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Catalogue:
     """Every tool by name, whether it is in or out; `aside` says what could not be loaded, by file, and why."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from toolcrib.values.noun import frozen
 
 if TYPE_CHECKING:
     from toolcrib.config import Config
@@ -29,7 +31,7 @@ class Form(StrEnum):
     JSON = "json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choices:
     """What the options shared by all commands say."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from toolcrib.cli.catalogue import Viewpoint, effective_set, no_such_tool
 from toolcrib.cli.command import Choices
@@ -28,11 +27,12 @@ from toolcrib.policy.trace import Trace
 from toolcrib.values.call import ToolCall
 from toolcrib.values.event import EventType
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING
 from toolcrib.values.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The call that is asked about, by whom and after what."""
 
@@ -55,7 +55,7 @@ def traced(choices: Choices, modules: tuple[str, ...], asked: Asked) -> Trace:
     return explain(effective, call, asked.marks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tested:
     """One test and what came of it."""
 
@@ -121,7 +121,7 @@ def run_tests(choices: Choices, modules: tuple[str, ...]) -> list[Tested]:
     return results
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """The files of rules, and what is doubtful about the rules."""
 

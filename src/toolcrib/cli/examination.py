@@ -9,7 +9,6 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,6 +23,7 @@ from toolcrib.config.policies import read_policies
 from toolcrib.stores.migrations import steps
 from toolcrib.stores.sqlite.connection import connect_reader, explain
 from toolcrib.stores.sqlite.place import doubts
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import StoreError
 
 OLDEST_PYTHON = (3, 11)
@@ -44,7 +44,7 @@ class State(StrEnum):
     WRONG = "wrong"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One thing that was looked at; `fix` is what to do about it."""
 

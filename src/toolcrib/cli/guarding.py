@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from toolcrib.askers.terminal import user_name
 from toolcrib.assemble.crib import SystemClock, Toolcrib, open_store
@@ -22,12 +21,13 @@ from toolcrib.engine.screens import plan_screen
 from toolcrib.values.contract import Basis, Lock, SeenEdge, Status
 from toolcrib.values.identity import Principal, Standing, Surface
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import ToolType
 
 DRIFTED = frozenset({Status.NEW, Status.MISMATCH, Status.MISSING, Status.BASELINE_ERROR})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """What to look at: one surface, with or without tools that reach the network."""
 
@@ -36,7 +36,7 @@ class Look:
     web: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """A row with what only the catalog knows: whether plan mode has the tool, and what it should not say."""
 

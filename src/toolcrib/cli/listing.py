@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from toolcrib.config.policies import read_policies
 from toolcrib.policy.rules import Policy
 from toolcrib.policy.verdict import Decision
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING, Effect, Exposure, ToolSpec, ToolType
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FACTS = Path(toolcrib.__file__).parent / "toolsets" / "shipped.json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One tool as `tools list` shows it; `out` says why it is not there for this caller."""
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -16,6 +15,7 @@ from toolcrib.catalog.decorate import tool
 from toolcrib.engine.run import Run
 from toolcrib.ports import Store, Unit
 from toolcrib.testing.memory import MemoryStore
+from toolcrib.values.noun import frozen
 from toolcrib.values.receipt import Receipt
 
 ROUNDS = 5
@@ -23,7 +23,7 @@ ARGUMENTS = '{"title": "Monday", "count": 3}'
 Once = Callable[[], Awaitable[object]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measure:
     """One way to call, and what a call costs: CPU time of all threads, and time on the wall."""
 

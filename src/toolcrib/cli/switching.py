@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.hands import tools_to_show
@@ -19,6 +18,7 @@ from toolcrib.engine.switchboard import Switchboard
 from toolcrib.policy.roles import BUILT_IN
 from toolcrib.policy.switches import State, Switch
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import ToolSpec
 from toolcrib.values.start import Start
 from toolcrib.values.tool import Tool
@@ -26,7 +26,7 @@ from toolcrib.values.tool import Tool
 ABSENT = "no tool of this name is there"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A member as a client sees it; `spec` is None while no such tool exists."""
 
@@ -48,7 +48,7 @@ class Shown:
         return self.state.because if self.exists else f"{ABSENT}; it would be {self.state}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kit:
     """A toolkit with the switch of one agent."""
 
@@ -61,7 +61,7 @@ class Kit:
         return f"{self.toolkit.label}: {self.toolkit.description}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """A switch that was written: where, what it was before, and what its tools are now."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.assemble.servers import Shelf
@@ -14,6 +13,7 @@ from toolcrib.network import Reach
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolcrib.values.json import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tried:
     """How one server answered."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from toolcrib.config.kinds import file_path, integer, table, text
 from toolcrib.config.problems import At
 from toolcrib.config.records import REQUIRED, entry, record
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApiEntry:
     """One OpenAPI document."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toolcrib.config.keys import key
 from toolcrib.config.kinds import flag, integer, items, text
 from toolcrib.config.narrowing import lower, never
+from toolcrib.values.noun import frozen
 
 DAY_SECONDS = 86_400
 WORD = text("a word of a command", r"[^\0]+")
 URL = text("an address that begins with http:// or https://, or nothing", r"(https?://[^\s@]+)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Approvals:
     """Questions that wait in the inbox, and who hears of them."""
 

@@ -1,11 +1,8 @@
 """The whole configuration as one value, with what is known of where it came from."""
 
-# ruff: noqa: RUF009 - `key` and `section` make dataclass fields
-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,9 +33,10 @@ from toolcrib.config.sections import (
 )
 from toolcrib.policy.switches import Switch
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """A key that a layer set, and where."""
 
@@ -47,7 +45,7 @@ class Given:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One key as `config show` and `doctor` print it; `source` is empty where the default holds."""
 
@@ -57,7 +55,7 @@ class Row:
     default: Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Config:
     """All settings in force, the home and project they belong to, and where each of them comes from."""
 

@@ -1,19 +1,16 @@
 """The keys of `discovery`: what a model is shown of its tools."""
 
-# ruff: noqa: RUF009 - `key` makes dataclass fields
-
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from toolcrib.catalog.discovery.showing import Mode
 from toolcrib.config.keys import key
 from toolcrib.config.kinds import choice, flag, integer, items
 from toolcrib.config.narrowing import fewer, lower, never, stricter
 from toolcrib.config.records import TOOL_PATTERN
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DiscoverySettings:
     """What a model is shown of its tools, and how it finds the rest. What may run is decided elsewhere."""
 

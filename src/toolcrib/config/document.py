@@ -6,17 +6,17 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.config.problems import InvalidConfig, KeyPath, Problem
+from toolcrib.values.noun import frozen
 
 MAX_BYTES = 1024 * 1024
 _ATTEMPTS = 3
 _POSITION = r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A parsed file that knows where each key stands."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toolcrib.config.keys import key
 from toolcrib.config.kinds import choice, items
 from toolcrib.config.narrowing import fewer
 from toolcrib.values.identity import Role
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DynamicSettings:
     """Tools that agents make, where `toolsets` names `dynamic`. Each version runs only once an operator approved it."""
 

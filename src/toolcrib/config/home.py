@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.config.problems import InvalidConfig, Problem
+from toolcrib.values.noun import frozen
 
 VARIABLE = "TOOLCRIB_HOME"
 FOLDERS = ("tools", "agents", "skills", "memory", "artifacts")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """The paths below one home; none of them need exist."""
 

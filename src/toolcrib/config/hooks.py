@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -30,6 +30,7 @@ from toolcrib.config.problems import (
 from toolcrib.config.records import REQUIRED, TOOL_PATTERN, record
 from toolcrib.ports import HookEvent
 from toolcrib.values.json import Json, JsonError, parse_json
+from toolcrib.values.noun import frozen
 
 DEFAULT_TIMEOUT_MS = 30_000
 LONGEST_TIMEOUT_MS = 600_000
@@ -50,7 +51,7 @@ class OnError(StrEnum):
     ALLOW = "allow"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matcher:
     """Which calls a hook is about; what is left out matches everything."""
 
@@ -59,7 +60,7 @@ class Matcher:
     path_prefix: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class HookEntry:
     """One hook as it is written down. `place` is where."""
 
@@ -118,7 +119,7 @@ def _document(content: bytes, path: Path) -> tuple[Json, Mapping[KeyPath, int]]:
         raise InvalidConfig([Problem(str(path), "", "is nested too deeply")]) from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Written:
     """A hook before it is known to which event and matcher it belongs."""
 
@@ -127,7 +128,7 @@ class _Written:
     path: KeyPath
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Group:
     matcher: Matcher
     hooks: tuple[_Written, ...]

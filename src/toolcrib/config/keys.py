@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from toolcrib.config.kinds import Kind
 from toolcrib.config.narrowing import Narrowing, latest
+from toolcrib.values.noun import frozen
 
 T = TypeVar("T")
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key(Generic[T]):
     """Everything there is to know about a key but its name."""
 

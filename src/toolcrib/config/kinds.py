@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from typing import Generic, TypeVar, cast
 
 from toolcrib.config.problems import At, Invalid, Mistake, kind_with_article
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ToolcribError
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ MAX_TEXT = 4_096
 MAX_MEMBERS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind(Generic[T]):
     """`read` returns the typed value or raises `Invalid`; `plain` is its inverse; `member` is what it is made of."""
 

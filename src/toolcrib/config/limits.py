@@ -1,11 +1,8 @@
 """The keys below `limits`: how much may happen at once, how fast, in all, and how often the same thing."""
 
-# ruff: noqa: RUF009 - `key` and `section` make dataclass fields
-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from toolcrib.config.keys import key, section
@@ -13,9 +10,10 @@ from toolcrib.config.kinds import integer, number, table
 from toolcrib.config.narrowing import by_entry, lower, never
 from toolcrib.config.records import LOWER_RATES, RATE, TOOL_PATTERN
 from toolcrib.policy.limits import Rate
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LoopLimits:
     """When repetition counts as a loop. Progress is a result that this run has not seen yet."""
 
@@ -60,7 +58,7 @@ class LoopLimits:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Limits:
     """How much may happen at once and in all."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from toolcrib.config.problems import KeyPath
+from toolcrib.values.noun import frozen
 
 T = TypeVar("T")
 H = TypeVar("H")
@@ -22,7 +22,7 @@ class Widens(Exception):
         self.reasons = reasons
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Narrowing(Generic[T]):
     """`narrow(held, wanted)` is what holds below the operator's value, or `Widens`; `may` completes "A project may"."""
 

@@ -1,11 +1,8 @@
 """The keys of `network`: which hosts tools may reach."""
 
-# ruff: noqa: RUF009 - `key` makes dataclass fields
-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from toolcrib.config.keys import key
@@ -13,9 +10,10 @@ from toolcrib.config.kinds import choice, flag, items, table, text
 from toolcrib.config.narrowing import by_entry, fewer, fewer_but_some, more, never, stricter, together
 from toolcrib.config.records import HOST, HOST_LISTS, TOOL_PATTERN, HostLists
 from toolcrib.policy.network.unlisted import SCHEMES, Unlisted
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Network:
     """Hosts that tools reach. A denied host is denied whoever allows it."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from toolcrib.config.home import user_home
 from toolcrib.config.problems import At, Invalid, InvalidConfig, Level, Problem, not_known, show_key
 from toolcrib.policy.rules import Layer, Rule
 from toolcrib.policy.verdict import Verdict
+from toolcrib.values.noun import frozen
 from toolcrib.values.words import sentence
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _LAYERS = {Level.MANAGED: Layer.MANAGED, Level.USER: Layer.USER, Level.PROJECT: Layer.PROJECT}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Managed:
     """The folder of the machine's own rules. Its files count only when nobody but this owner can write them."""
 
@@ -41,7 +41,7 @@ class Managed:
 MANAGED = Managed()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolicyFile:
     """One file of rules as it was found."""
 
@@ -52,7 +52,7 @@ class PolicyFile:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policies:
     """Every rule in force, from files of rules and from the configuration; broken files deny."""
 

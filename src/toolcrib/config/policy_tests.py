@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from toolcrib.policy.verdict import Verdict, verdict_of
 from toolcrib.values.identity import Role
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import check_name
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ FOLDER = "policy_tests"
 _NAME = text("a name", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolicyTest:
     """One call and the verdict it must get; `rule`, where given, must be part of what the decision cites."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
 from toolcrib.values.json import kind
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 MAX_SHOWN = 20
@@ -28,7 +29,7 @@ class Level(StrEnum):
     OVERRIDE = "override"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One thing to fix: where it is written, which key it is about, and what is wrong."""
 
@@ -59,7 +60,7 @@ class Invalid(Exception):
         self.mistakes = tuple(mistakes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class At:
     """The value being read: its key, whose it is, and how its place is found."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from toolcrib.policy.switches import Switch
 from toolcrib.policy.verdict import Verdict, verdict_of
 from toolcrib.values.json import Json
 from toolcrib.values.name import check_name
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ LAYERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostLists:
     """Hosts for some tools; without `allow_hosts` the general list holds for them."""
 
@@ -43,7 +44,7 @@ class HostLists:
     deny_hosts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubApp:
     """A family of tools that agents get by data, not by code."""
 
@@ -106,7 +107,7 @@ class MountAccess(StrEnum):
     WRITE = "write"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MountEntry:
     """A folder of the host for the workspace, and whether it may be written to."""
 

@@ -1,11 +1,8 @@
 """Every key there is. This is the one place that says what a key is; the reference and the starter file follow it."""
 
-# ruff: noqa: RUF009 - `key` and `section` make dataclass fields
-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -27,6 +24,7 @@ from toolcrib.policy.modes import PLAN_TOOLS
 from toolcrib.policy.rules import Rule
 from toolcrib.values.contract import Enforcement
 from toolcrib.values.durability import Durability
+from toolcrib.values.noun import frozen
 from toolcrib.values.schema import Profile
 
 if TYPE_CHECKING:
@@ -58,7 +56,7 @@ class SandboxMode(StrEnum):
     REQUIRE = "require"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Tools:
     """Time, output, environment and write access of tools."""
 
@@ -152,7 +150,7 @@ class Tools:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PolicySettings:
     """Who decides, and the rules. The strictest rule that matches wins, whoever wrote it."""
 
@@ -177,7 +175,7 @@ class PolicySettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Modes:
     """The modes that runs can be in."""
 
@@ -193,7 +191,7 @@ class Modes:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkspaceSettings:
     """The ground that file tools and commands work on, besides the project (`/workspace`) and `/scratch`."""
 
@@ -207,7 +205,7 @@ class WorkspaceSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SelfEvolution:
     """The repository that an agent with self_evolution_toolkit works on, and what it may do there."""
 
@@ -238,7 +236,7 @@ class SelfEvolution:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Store:
     """The journal and everything that is kept with it."""
 
@@ -268,7 +266,7 @@ class Store:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Guard:
     """What happens when a tool is no longer the tool that was approved."""
 
@@ -286,7 +284,7 @@ class Guard:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Redaction:
     """What is taken out of everything that is stored, shown or sent, on top of the shipped rules."""
 
@@ -306,7 +304,7 @@ class Redaction:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Agents:
     """Child agents."""
 

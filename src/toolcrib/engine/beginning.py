@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.ports import RunOpened, Unit
 from toolcrib.values.context import Document
 from toolcrib.values.event import EventType
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING, Exposure
 
 if TYPE_CHECKING:
     from toolcrib.engine.run import Run
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beginning:
     """What is committed with the record of a run's beginning, besides that it begins."""
 

@@ -7,13 +7,14 @@ for `without_artifact`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import orjson
 
 from toolcrib.engine.preview import preview
 from toolcrib.engine.shorten import Room, Shortened, shorten
 from toolcrib.values.json import canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.result import ArtifactRef, Block, JsonBlock, Text, block_text
 
 _NOTE = 200  # room for the line between head and tail
@@ -23,7 +24,7 @@ _SCALARS = frozenset({int, float, bool, type(None)})
 _SHARE = 700  # a block with less room than this is not worth showing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """How much of a result the model reads."""
 
@@ -32,7 +33,7 @@ class Limits:
     lines: int = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """A result within its limits, or the parts of one that is not yet: `overflow` is then the whole, to be stored."""
 

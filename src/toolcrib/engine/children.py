@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.engine.occasions import before_child
@@ -13,6 +12,7 @@ from toolcrib.policy.modes import Mode, is_within, mode_of
 from toolcrib.policy.roles import CHILDREN, is_wider, role_of
 from toolcrib.values.event import EventType
 from toolcrib.values.identity import Role
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import Lane
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolcrib.workspace import Mount
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sent:
     """How a child is sent; what is None follows from its definition and its parent."""
 

@@ -22,6 +22,7 @@ from toolcrib.ports import Hook, HookEvent
 from toolcrib.values.call import Invocation, ToolCall
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import PROVIDER_LIMIT, NameTable
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import Effect, Lane, ToolSpec
 from toolcrib.values.target import Target
@@ -141,7 +142,7 @@ def own_word(tool: Tool, arguments: Arguments) -> Decision | None:
     return Decision(Verdict.ASK, tool.name, "tool", "the tool itself asks for approval")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rates:
     """Rate limits by tool name pattern: of each tool, of each agent, of each session."""
 
@@ -150,7 +151,7 @@ class Rates:
     session: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """What a run brings to its effective set, besides the tools: policy, hooks, limits."""
 

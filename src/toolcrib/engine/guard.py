@@ -16,6 +16,7 @@ from toolcrib.values.contract import GUARD_SESSION, Approval, Basis, Change, Enf
 from toolcrib.values.event import Draft, EventType, Level
 from toolcrib.values.identity import Principal, Surface
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import StoreError, ToolcribError
 from toolcrib.values.tool import Tool
 
@@ -203,7 +204,7 @@ class Guard:
 _RETIRED = Basis.RETIRED
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Post:
     """The guard as the effective sets of one surface ask it."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 
 from toolcrib.values.marker import MARKER_START
+from toolcrib.values.noun import frozen
 
 _NEAR = 200  # a line end this near is where to cut
 _FAR = 64  # a cluster of characters longer than this may be parted
 _VIRAMA = 9  # the combining class of marks that join a letter to the next
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """How much may stay."""
 
@@ -21,7 +21,7 @@ class Room:
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shortened:
     """The head and tail of a text, and how much is missing between them."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from toolcrib.catalog.toolkit import Toolkit
 from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.switches import Membership, State, Switch, Switches, resolve
 from toolcrib.values.identity import Role
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError, RegistrationError
 from toolcrib.values.spec import ToolSpec
 
@@ -25,7 +26,7 @@ LATER = "mcp."
 """Tools whose names begin so come and go with their servers, so their switches are not checked against what is here."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """The tools that one sub-app has, and the agents that get them."""
 
@@ -35,7 +36,7 @@ class Binding:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switchboard:
     """Toolkits, switches and sub-apps as they stand; nothing here changes while a crib is open."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toolcrib.engine.screens import (
     Screen,
     capability_screen,
@@ -17,10 +15,11 @@ from toolcrib.policy.agents import UNDEFINED, AgentTerms
 from toolcrib.policy.modes import Mode
 from toolcrib.policy.roles import CHILDREN
 from toolcrib.values.identity import Role, Surface
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import Exposure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wish:
     """As far as it shapes the effective set. `dispatcher` holds the tools of whoever sends a worker."""
 

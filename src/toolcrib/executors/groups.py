@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from toolcrib.values.noun import frozen
 
 MOUNT = Path("/sys/fs/cgroup")
 PREFIX = "toolcrib-"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProcessGroup:
     """A control group that holds one keeper and everything below it."""
 

@@ -6,15 +6,15 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 Job = Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """How a handler ended. The error is a value: a coroutine cannot be woken with every kind of exception."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
 from toolcrib.hooks.declared import BadAnswer, answer_of
 from toolcrib.ports import HookAnswer, HookVerdict
 from toolcrib.values.json import JsonError, JsonObject, canonical, parse_json
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import End, Ended, Job
 
 MOST_OUTPUT = 64 * 1024
@@ -18,7 +18,7 @@ GRACE = 1.0
 Run = Callable[[Job], Awaitable[Ended]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandWay:
     """Runs a program without a shell. Exit code 0: as it answers; 2: denied; any other: it failed."""
 

@@ -6,7 +6,6 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,9 +15,10 @@ from toolcrib.hooks.aside import aside
 from toolcrib.hooks.declared import BadAnswer, answer_of
 from toolcrib.ports import HookAnswer
 from toolcrib.values.json import JsonObject, canonical, parse_json
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionWay:
     """Calls a function with the occasion. It may be async; one that is not runs in a thread of its own."""
 

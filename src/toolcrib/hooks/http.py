@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolcrib.hooks.declared import BadAnswer, answer_of
 from toolcrib.network import Reach
@@ -12,12 +11,13 @@ from toolcrib.network.exchange import Answer, exchange
 from toolcrib.policy.network.url import read_url
 from toolcrib.ports import HookAnswer
 from toolcrib.values.json import JsonError, JsonObject, canonical, parse_json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Refusal
 
 MOST_BODY = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HttpWay:
     """Posts to one address. 200: as the body answers; 204: no objection; anything else: it failed."""
 

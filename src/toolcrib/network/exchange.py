@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolcrib.network.reach import Reach
 from toolcrib.policy.network.url import PORTS, Url
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _OURS = frozenset({"host", "connection", "content-length", "transfer-encoding", 
 """Headers that follow from the request itself; no caller sets them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a host answered; names of headers are in lower case."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from toolcrib.network.resolve import Resolver, SystemResolver
 from toolcrib.policy.network.address import Address
@@ -16,6 +16,7 @@ from toolcrib.policy.network.url import Url, read_url
 from toolcrib.policy.verdict import Verdict
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
@@ -31,7 +32,7 @@ async def dial(address: Address, port: int, tls: ssl.SSLContext | None, name: st
     return await asyncio.open_connection(str(address), port, ssl=tls, server_hostname=name if tls else None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """What a tool uses of the network: it declares hosts, follows redirects and connects, and no other way out."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.policy.budget import Allowance
 from toolcrib.policy.modes import Mode
 from toolcrib.values.identity import Role
+from toolcrib.values.noun import frozen
 
 if TYPE_CHECKING:
     from toolcrib.policy.commands import CommandRule
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NO_LIMIT = Allowance()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentTerms:
     """Narrows an agent of this id; None, as where there is no definition, narrows nothing."""
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 N = TypeVar("N", int, float)
 _UNITS = {"calls": "calls", "seconds": "seconds", "tokens": "tokens", "money": "units of money"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Allowance:
     """What may be used up; 0 = no limit."""
 

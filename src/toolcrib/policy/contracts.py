@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from toolcrib.values.contract import Approval, Basis, Enforcement, Status
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import Effect, Lane, ToolSpec, ToolType
 
 EXTERNAL = "external"
@@ -22,7 +23,7 @@ class Outcome(StrEnum):
     HIDE = "hide"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Book:
     """The baselines of one surface; `trouble` says why they cannot be read, and then nothing is approved."""
 

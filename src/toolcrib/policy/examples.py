@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from toolcrib.policy.names import compile_pattern
 from toolcrib.policy.paths import anchored
 from toolcrib.values.json import Json, canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import NOTHING
 from toolcrib.values.target import Target, TargetKind
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from toolcrib.policy.rules import Rule
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """A call in short. What it leaves out about the tool and the run is as the rule wants it; what it leaves out about
     targets and arguments is not there."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from toolcrib.policy.shipped import READ_SENSITIVE, carries_out
 from toolcrib.values.call import Invocation
 from toolcrib.values.json import canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.target import Target, TargetKind
 
 ARGUMENTS = "arguments"
@@ -17,7 +17,7 @@ NEVER_GRANTED = frozenset({"protected", "sensitive"})
 """Marks of things that are asked about every time, whatever was granted around them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """Bound to the asking agent, the canonical name, the fingerprint and one typed scope."""
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolcrib.values.noun import frozen
+
 SHORTEST_LIFE = 1.0
 LARGEST_SHARE = 8
 _GRAIN = 1e-9  # sums of refills miss whole tokens by less than this
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rate:
     """At most `max_calls` in a burst, refilled over `per_seconds`."""
 
@@ -27,7 +29,7 @@ class Rate:
         return self.per_seconds / self.max_calls
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pool:
     """The tokens of a bucket that nobody has drawn, and when they were last counted."""
 
@@ -35,7 +37,7 @@ class Pool:
     stamp: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """Tokens drawn in advance, to be spent within `lifetime` seconds; without any, `wait` says when to come again."""
 

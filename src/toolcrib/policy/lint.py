@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from toolcrib.policy.names import EVERY, compile_pattern, is_exact
 from toolcrib.policy.rules import ANYWHERE, Rule
 from toolcrib.policy.verdict import Verdict
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One doubtful rule: where it stands, which kind of doubt, and what would be better."""
 

@@ -7,9 +7,9 @@ run that gets on never pays for more than the look whether its latest result is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 Arguments = Mapping[str, Json] | str | bytes
@@ -18,7 +18,7 @@ MOST_STALE = 128
 _INSTEAD = "use what you have, try another way, or tell the user what is missing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopLimits:
     """What counts as a loop; 0 switches a detector off."""
 
@@ -33,7 +33,7 @@ class LoopLimits:
         return bool(self.same_call or self.same_tool or self.oscillation or self.no_progress)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One call as the guard compares it."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from importlib import import_module
 from typing import Any, TypeGuard, cast
 
 from toolcrib.values.json import Json, canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.pattern import pattern_weight
 from toolcrib.values.refusal import ConfigError
 
@@ -34,7 +35,7 @@ class Quantity(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Predicate:
     """One condition on the value at a dotted path; `*` in the path stands for every member of a list or object.
 

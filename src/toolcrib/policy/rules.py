@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from toolcrib.policy.layers import SHIPPED, Layer
@@ -13,6 +13,7 @@ from toolcrib.policy.shipped import decide_targets, default_decision
 from toolcrib.policy.touching import TargetTest, Touching
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import Effect, ToolSpec
 from toolcrib.values.target import Target
 
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Situation:
     """Who asks for tools and in which mode: fixed for a run."""
 
@@ -47,7 +48,7 @@ class Situation:
 HERE = Situation()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """Further conditions on the tool and the run; each is met by any of its words, and by everything when empty.
 
@@ -83,7 +84,7 @@ ANYWHERE = Facts()
 UNTOUCHED = Touching()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One line of policy. All its conditions must be met; a condition that is not written is met by every call.
 
@@ -185,7 +186,7 @@ class Rule:
         return Decision(self.verdict, where, self.layer.name.lower(), because, self.deny_message, self.notice)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policy:
     """All rules in force. What they say about one tool is compiled once, when it is first asked for."""
 

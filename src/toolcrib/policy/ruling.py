@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolcrib.policy.layers import SHIPPED
 from toolcrib.policy.names import EVERY, compile_pattern, head_of, is_exact
@@ -19,6 +19,7 @@ from toolcrib.policy.shipped import (
 from toolcrib.policy.sieve import Sieve
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING, Effect, ToolSpec
 from toolcrib.values.target import Target, TargetKind
 
@@ -26,7 +27,7 @@ NO_MARKS: frozenset[str] = frozenset()
 _JUDGED = frozenset({TargetKind.COMMAND, TargetKind.HOST})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ruling:
     """The rules that concern one tool in one situation, strictest first; among equals the higher layer first.
 
@@ -107,7 +108,7 @@ class Ruling:
         return decision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulingIndex:
     """Rules of one situation, sorted so that a tool meets only those that could be about it."""
 

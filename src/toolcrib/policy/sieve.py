@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcrib.policy.paths import fixed_folder
 from toolcrib.policy.rules import Rule
+from toolcrib.values.noun import frozen
 from toolcrib.values.target import Target, TargetKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sieve:
     """Rules in order. Those with path patterns are kept by the folder that each pattern begins with, those with
     command patterns by program, the others by the kind of target that they need."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.policy.names import is_exact
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.target import TargetKind
 
 ENOUGH = 3
@@ -36,7 +37,7 @@ class Habit:
     requests: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     """A rule as text, and what speaks for it."""
 
@@ -44,7 +45,7 @@ class Suggestion:
     habit: Habit
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """A question from the journal with the answer it got."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.start import Start
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """One boolean that somebody wrote, and where."""
 
@@ -19,7 +20,7 @@ class Switch:
         return f"switched {'on' if self.on else 'off'}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switches:
     """What `tools_config` says for one agent: switches by toolkit key and by tool name."""
 
@@ -35,7 +36,7 @@ class Switches:
         return f"{subject} is {switch} for agent {self.agent}{where}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Membership:
     """That a tool belongs to a toolkit, and what the toolkit says of it."""
 
@@ -43,7 +44,7 @@ class Membership:
     start: Start = Start.ON
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """Whether a tool is on, and why."""
 

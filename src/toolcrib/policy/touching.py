@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolcrib.policy.names import compile_text_glob
 from toolcrib.policy.paths import compile_path, is_every_path
 from toolcrib.policy.verdict import Verdict
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.target import Target, TargetKind
 
@@ -17,7 +18,7 @@ NEVER_LIFTED = frozenset({"protected"})
 """Marks that ask whatever a rule says."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Touching:
     """What a rule says about targets. To allow, every target of a kind must fit; to ask or deny, one is enough.
 
@@ -47,7 +48,7 @@ class Touching:
         return {kind: patterns for kind, patterns in every.items() if patterns}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TargetTest:
     """`Touching`, compiled for one verdict."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.policy.rules import Rule, Situation
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import Effect, ToolSpec
 from toolcrib.values.target import Target
 
@@ -22,7 +22,7 @@ class Say(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleStep:
     """One rule about the tool: whether it applies to the call, and why not where it does not."""
 
@@ -33,7 +33,7 @@ class RuleStep:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """One step of the decision order. `verdict` is what stands after it, where it says anything."""
 
@@ -43,7 +43,7 @@ class Stage:
     rules: tuple[RuleStep, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """The whole way of one call to its decision."""
 

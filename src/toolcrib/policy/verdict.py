@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 
@@ -32,7 +33,7 @@ def verdict_of(word: str) -> Verdict:
         raise ConfigError(f"{word!r} is not a verdict: use allow, ask or deny (or preApproved, ask, blocked)") from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """What policy says about a call, and why: the rule, its layer and its words."""
 

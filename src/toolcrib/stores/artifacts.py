@@ -12,12 +12,12 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from toolcrib.ports import Artifact, Clock
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import StoreError
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class Records(Protocol):
     async def disown(self, artifact_ids: Iterable[str], remove: Callable[[str], None]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Received:
     """A body that is wholly on disk, but not yet in its place."""
 

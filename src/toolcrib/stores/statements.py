@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from toolcrib.values.event import TERMINAL
+from toolcrib.values.noun import frozen
 
 _FACT, _BYTES = re.compile(r"\{FACT ([0-9])\}"), re.compile(r"\{BYTES ([a-z]+)\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """The few words in which databases differ."""
 

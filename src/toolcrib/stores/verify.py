@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.ports import Fault, Verification
 from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Link, decode, is_intact
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import StoreError
 
 _BEFORE_ALL = -(2**63)
@@ -34,7 +34,7 @@ class Chain(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Purge:
     """A recorded erasure: which payloads may be missing."""
 

@@ -7,15 +7,16 @@ permitted (that is decided before a handler runs) and where a handler runs (exec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from toolcrib.values.noun import frozen
 
 if TYPE_CHECKING:  # a toolset that touches no file need not load what file tools stand on
     from toolcrib.ports import Artifacts
     from toolcrib.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileLimits:
     """How much file tools put into one answer. Windows end at a line, so that the next one begins where it should."""
 
@@ -28,7 +29,7 @@ class FileLimits:
         return cls(window_characters=result_limit * 9 // 10)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Services:
     """What toolsets are built from. `workspace` gives the one of the run that is being served.
 

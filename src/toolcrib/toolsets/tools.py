@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +10,7 @@ from toolcrib.catalog.toolset import Toolset
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject, canonical
 from toolcrib.values.name import SEARCH
+from toolcrib.values.noun import frozen
 from toolcrib.values.result import Text, ToolReturn
 from toolcrib.values.spec import Effect, ToolSpec, ToolType
 from toolcrib.values.tool import Arguments, Tool
@@ -51,7 +51,7 @@ class Shelf(Protocol):
     async def find(self, wanted: Wanted) -> Answer: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolsServices:
     """`shelf` gives that of the run which a call belongs to."""
 

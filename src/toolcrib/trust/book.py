@@ -9,12 +9,12 @@ import stat
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from toolcrib.trust.content import Content, TrustError
+from toolcrib.values.noun import frozen
 
 VERSION = 1
 MOST_BYTES = 8 * 1024 * 1024
@@ -24,7 +24,7 @@ class Untrusted(TrustError):
     """Content is not, or no longer, what its user trusted; none of it is in force."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One project or file that is trusted: the hash of each of its files, who said so, and when."""
 

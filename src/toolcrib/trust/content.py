@@ -7,9 +7,9 @@ import os
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 FOLDER = ".toolcrib"
@@ -24,7 +24,7 @@ class TrustError(ConfigError):
     """Content, or the book about it, cannot be read as it must be."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """The bytes of a project's `.toolcrib` folder, or of one file, by path below `path`."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemBlock:
     """What a file that tells agents how to behave said when it was read.
 

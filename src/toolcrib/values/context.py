@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolcrib.values.block import SystemBlock
 from toolcrib.values.identity import Origin
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.result import ToolResult
 from toolcrib.values.spec import Exposure, Lane, ToolSpec
 from toolcrib.values.target import Target
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from asyncio import Future
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A small durable record. `version` is the one that was read: a commit on another version is a conflict."""
 
@@ -28,7 +29,7 @@ class Document:
     version: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """What the caller of a tool holds: its mode, whether it is a model or a person, and its tools."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.values.identity import Surface
+from toolcrib.values.noun import frozen
 
 GUARD_SESSION = "guard"
 """What the guard does belongs to no agent's session; it is recorded in one of its own."""
@@ -48,7 +48,7 @@ class Basis(StrEnum):
     RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approval:
     """One entry in the book of approvals, which is never rewritten; the newest entry of a tool is its baseline."""
 
@@ -66,7 +66,7 @@ class EdgeState(StrEnum):
     APPROVED = "approved"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """One agent starts another: by their definitions, never by their runs."""
 
@@ -79,7 +79,7 @@ class Edge:
         return f"{self.source} -> {self.target} ({self.relation})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SeenEdge:
     """An edge as the store keeps it: how often it was wanted, since when, and who approved it."""
 
@@ -93,7 +93,7 @@ class SeenEdge:
     approved_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lock:
     """A scope in which only approved edges may be used."""
 

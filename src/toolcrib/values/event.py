@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.values.json import JsonObject
-from toolcrib.values.noun import noun
+from toolcrib.values.noun import frozen, noun
 from toolcrib.values.spec import NOTHING
 
 
@@ -77,7 +76,7 @@ class Draft:
     payload: JsonObject = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """A committed event. `payload` is None once it was erased under retention; the hash still holds."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from toolcrib.values.noun import frozen
 
 
 class Role(StrEnum):
@@ -34,7 +36,7 @@ APPROVE = "approve"
 """The scope that a token needs to answer questions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Principal:
     """Who does something by name. To approve is a right of its own, and agents never have it."""
 
@@ -53,7 +55,7 @@ class Principal:
         return f"{self.standing.value}:{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ancestor:
     """One of the runs above a child's, as a person who is asked gets to see it."""
 
@@ -65,7 +67,7 @@ class Ancestor:
         return f"{self.agent_id} ({self.role.value}, {self.run_id})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Where a call comes from; every event and every permission request carries it."""
 
@@ -101,7 +103,7 @@ class Origin:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ownership:
     """Proof that this process owns a session: every commit checks the epoch."""
 

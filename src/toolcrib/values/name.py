@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import InvalidName
 
 MAX_NAME = 200
@@ -44,7 +44,7 @@ def mangle(name: str, limit: int = PROVIDER_LIMIT) -> str:
     return plain[: limit - len(tail)] + tail
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameTable:
     """Canonical names and the names one provider sees; reversed by look-up, never by string surgery."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any, cast
 
 from toolcrib.values.identity import Ancestor, Origin, Role, Surface
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING, Effect
 from toolcrib.values.target import Target, TargetKind
 
@@ -18,7 +19,7 @@ class Answer(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PermissionDecision:
     """A person's answer. It can neither change arguments nor execute anything."""
 
@@ -30,7 +31,7 @@ class PermissionDecision:
         object.__setattr__(self, "answer", Answer(self.answer))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PermissionRequest:
     """Everything a person needs to decide about one call; already redacted.
 
@@ -90,7 +91,7 @@ class PermissionRequest:
         return self.origin.ancestry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pending:
     """A call that waits for a person's answer: it has no result yet. The identical call, made again, collects it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import NOTHING
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
@@ -14,7 +15,7 @@ Sink = Callable[[bytes], Awaitable[None]]
 """Takes output as it comes; the process waits while it is busy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ProcessLimits:
     """What one command and everything it starts may use; None = no limit of ours."""
 
@@ -24,7 +25,7 @@ class ProcessLimits:
     open_files: int | None = 8_192
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confinement:
     """How a sandbox wants a command started: words before it, and restrictions taken on just before it begins."""
 
@@ -43,7 +44,7 @@ class Stdin(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Job:
     """One command: a resolved program, its words, and everything it gets to see. There is no shell in it."""
 
@@ -71,7 +72,7 @@ class End(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Captured:
     """What was kept of a stream: its beginning and its end; `total` counts everything that came."""
 
@@ -96,7 +97,7 @@ class Captured:
         return self.head.decode(errors="ignore") + self.gap + self.tail.decode(errors="ignore")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Ended:
     """The end of a process. `leftover` counts what it had started and not waited for; all of that is dead too."""
 

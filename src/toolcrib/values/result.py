@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.values.json import Json, JsonObject, canonical
-from toolcrib.values.noun import noun
+from toolcrib.values.noun import frozen, noun
 from toolcrib.values.refusal import RETRYABLE, Reason, Refusal
 from toolcrib.values.spec import NOTHING
 
@@ -26,7 +25,7 @@ class JsonBlock:
     type: Literal["json"] = "json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactRef:
     artifact_id: str
     summary: str = ""
@@ -34,7 +33,7 @@ class ArtifactRef:
     type: Literal["artifact_ref"] = "artifact_ref"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Image:
     """A picture: base64 data, or an artifact that holds it."""
 
@@ -44,7 +43,7 @@ class Image:
     type: Literal["image"] = "image"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCallBlock:
     call_id: str
     name: str
@@ -52,7 +51,7 @@ class ToolCallBlock:
     type: Literal["tool_call"] = "tool_call"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResultBlock:
     call_id: str
     name: str
@@ -63,7 +62,7 @@ class ToolResultBlock:
 Block = Text | JsonBlock | ArtifactRef | Image | ToolCallBlock | ToolResultBlock
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolError:
     """Why a call did not succeed, in the words the model reads."""
 

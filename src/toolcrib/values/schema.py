@@ -10,6 +10,7 @@ from typing import cast
 from urllib.parse import unquote, urljoin
 
 from toolcrib.values.json import MAX_INTEGER_DIGITS, Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.pattern import pattern_weight
 from toolcrib.values.refusal import SchemaError
 
@@ -145,7 +146,7 @@ def _scalar_size(item: object) -> int:
     raise SchemaError(f"the schema holds a {type(item).__name__}, which is not JSON")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reference:
     schema: Mapping[str, Json]
     keyword: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NoReturn
 
 from toolcrib.values.json import Json, JsonObject, canonical
 from toolcrib.values.name import check_name
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import RegistrationError
 from toolcrib.values.schema import LISTS, MAPS, SINGLE, UNORDERED
 
@@ -68,7 +69,7 @@ class Exposure(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """Where a tool comes from, as far as that is part of what the operator approved."""
 
@@ -77,7 +78,7 @@ class Source:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ToolSpec:
     """One explicit capability. Nothing here runs; `Tool` binds it to a handler."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from toolcrib.values.noun import frozen
 
 
 class TargetKind(StrEnum):
@@ -15,7 +16,7 @@ class TargetKind(StrEnum):
     RESOURCE = "resource"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """One resolved thing a call touches. `scope` is what a session grant would cover; empty = not grantable."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json
 from toolcrib.values.marker import MARKER
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments
@@ -20,7 +21,7 @@ Declare = Callable[[Arguments], Sequence[Target]]
 Here = Callable[[], Workspace]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Between:
     """Bounds of a whole number, both included."""
 
@@ -28,7 +29,7 @@ class Between:
     le: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtLeast:
     ge: int
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from toolcrib.values.noun import frozen
 
 
 class TemporaryFolder(StrEnum):
@@ -17,7 +18,7 @@ class TemporaryFolder(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Boundary:
     """Real paths below which a write is not `outside`, and real paths that belong to Toolcrib itself."""
 

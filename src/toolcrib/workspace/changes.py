@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
 from toolcrib.ports import Artifacts
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 from toolcrib.workspace import writing
 from toolcrib.workspace.lines import read_whole
@@ -34,7 +34,7 @@ class Action(StrEnum):
     MOVED = "moved"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Before:
     """A file as it was. Without `artifact_id` it was not kept, and `not_kept` says why."""
 
@@ -45,7 +45,7 @@ class Before:
     not_kept: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One change. Paths are host paths; `hash` is the content afterwards, `link` where a deleted link led."""
 
@@ -68,7 +68,7 @@ class Change:
         return {"action": self.action.value, "path": self.path, "before": kept, **said}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """A file that is about to change: as much of it as is kept, and its state when it was read."""
 
@@ -84,7 +84,7 @@ class Held:
         return content_hash(self.body) if self.whole and self.status.st_size <= HASHED else stat_hash(self.status)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changes:
     """Makes changes and puts them on record, in that order, with what was there before kept first."""
 

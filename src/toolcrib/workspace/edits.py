@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.workspace.text import LineEnd, line_end_of
 
@@ -13,7 +13,7 @@ CONTEXT_LINES = 20
 _LISTED = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """Replace `old` by `new`; it must stand there exactly once unless all places are meant."""
 

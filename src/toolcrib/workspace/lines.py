@@ -9,6 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
 
+from toolcrib.values.noun import frozen
 from toolcrib.workspace.text import HASHED, HEAD, LineEnd, Text, content_hash, line_end_of, refuse_binary, stat_hash
 
 LINE_BYTES = 4_096
@@ -17,7 +18,7 @@ INDEXES = 64
 _SPARSE = 24
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """Which lines are wanted: at most `count` from `start` (the first is 1), and at most `characters` of text."""
 
@@ -26,7 +27,7 @@ class Span:
     characters: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """Lines of a file, without their ends. `total` is None while a large file was not read to its end."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 _NAME = re.compile(r"/[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -21,7 +22,7 @@ class Access(StrEnum):
     WRITE = "write"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mount:
     """A folder of the host under a virtual name (`/workspace`); `root` is its real path."""
 

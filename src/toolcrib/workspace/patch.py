@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, NoReturn
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.workspace.edits import context_of
 
@@ -26,7 +27,7 @@ class Line(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hunk:
     """A change of consecutive lines; `start` is the first old line (from 1)."""
 
@@ -42,7 +43,7 @@ class Hunk:
         return Hunk(self.start, tuple(Line(line.sign, line.text.replace("\r\n", "\n")) for line in self.lines))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patch:
     """A diff of one file. `names` are what its headers call the file, before and after."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from toolcrib.values.noun import frozen
 from toolcrib.workspace.globs import compile_glob, expand_braces, path_expression
 from toolcrib.workspace.lexical import folded
 
@@ -74,7 +75,7 @@ class Secrets(StrEnum):
     INCLUDED = "included"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameSet:
     """Patterns for names at any depth, sorted by how they are looked up: most paths pass a few set look-ups.
 
@@ -115,7 +116,7 @@ class NameSet:
         return likely and self._rest is not None and self._rest.search(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathRules:
     """The patterns in force; `sensitive` and `protected` add to the shipped lists."""
 

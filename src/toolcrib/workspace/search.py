@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.workspace.globs import Matcher, compile_glob
 from toolcrib.workspace.lexical import printable
@@ -29,7 +30,7 @@ class Case(StrEnum):
     IGNORED = "ignored"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """What to look for. `pattern` is a regular expression unless `literal`."""
 
@@ -56,7 +57,7 @@ class Query:
         return compile_glob(self.glob if "/" in self.glob else f"**/{self.glob}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a searcher found a line: the path below the folder, as bytes, and the line itself."""
 
@@ -67,7 +68,7 @@ class Place:
     match: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A line that may be shown."""
 
@@ -88,7 +89,7 @@ class Searched:
     engine: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ground:
     """The folder that is searched, held open, and where it is."""
 

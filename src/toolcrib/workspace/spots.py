@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from toolcrib.values.noun import noun
+from toolcrib.values.noun import frozen, noun
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target
 from toolcrib.workspace.mounts import Mount
@@ -112,7 +111,7 @@ class Spot:
         raise Refusal(Reason.FILE_NOT_FOUND, message, {"path": self.shown})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathTarget(Target):
     """A path as it is declared to the gate. The spot goes with it, so that the handler acts on what was declared."""
 

@@ -6,9 +6,9 @@ import codecs
 import hashlib
 import os
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 HEAD = 8 * 1024
@@ -36,7 +36,7 @@ class LineEnd(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A whole file as text. Encoding it again gives the same bytes, so an edit changes only what it means to."""
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.words import counted
 from toolcrib.workspace.lexical import printable
 from toolcrib.workspace.patterns import PathRules, Secrets
@@ -20,7 +21,7 @@ MAX_DEPTH = 200
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One thing in a folder; `path` is relative to where the look began."""
 

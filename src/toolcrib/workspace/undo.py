@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import cast
 
 from toolcrib.ports import Artifacts, Documents
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Refusal
 from toolcrib.workspace import writing
 from toolcrib.workspace.changes import DOCUMENT, KEPT_BYTES, Action, Before, Change, hold
@@ -34,7 +34,7 @@ class Outcome(StrEnum):
         return self is not Outcome.CHANGED
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undone:
     """What became of one call."""
 
@@ -90,7 +90,7 @@ def read_change(body: Json) -> Change:
     return Change(Action(str(fields["action"])), str(fields["path"]), to, kept, digest, link)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Undoing:
     call_id: str
     change: Change

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolcrib.catalog.discovery.showing import CEILING
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Activation:
     """The active tools of one agent in one session, as a value.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcrib.catalog.discovery.finding import LIMIT
 from toolcrib.catalog.discovery.lines import signature, summary
@@ -12,6 +11,7 @@ from toolcrib.catalog.discovery.meta import CALL, introduced
 from toolcrib.catalog.discovery.minify import Omission, minify
 from toolcrib.catalog.discovery.showing import Mode, Showing, definition_text, definition_tokens, is_lazy
 from toolcrib.catalog.tokens_estimate import TokenEstimator
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import ToolSpec
 
 CACHE_WRITE, CACHE_READ = 1.25, 0.1
@@ -20,7 +20,7 @@ ENVELOPE_CALL = 12
 CONVERSATION = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCost:
     """Tokens of one tool in each form it can be sent in."""
 
@@ -33,7 +33,7 @@ class ToolCost:
     dropped: tuple[Omission, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionCost:
     """Tokens of a session, weighed by what a prompt cache charges; `requests` counts trips to the model."""
 
@@ -42,7 +42,7 @@ class SessionCost:
     requests: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CatalogCost:
     """What a catalog costs, all at once and by need."""
 

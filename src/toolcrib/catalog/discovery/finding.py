@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.catalog.discovery.lines import one_line, signature, summary, summary_of
@@ -13,6 +12,7 @@ from toolcrib.catalog.index.document import Entry, Kind
 from toolcrib.catalog.index.ranking import Hit
 from toolcrib.catalog.index.words import key_of
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import ToolSpec
 
@@ -32,7 +32,7 @@ class By(StrEnum):
     QUERY = "query"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """One question to the catalog."""
 
@@ -50,7 +50,7 @@ class Wanted:
         return cls(chosen, str(arguments[chosen]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """One answer: a tool (or skill, or agent definition) in a line, why it is here, and how a tool is called."""
 
@@ -65,7 +65,7 @@ class Found:
         return {**told, "signature": self.signature} if self.signature else told
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What was found, how many more there are, and the whole definition where one tool was asked for by name."""
 
@@ -84,7 +84,7 @@ Search = Callable[[str, int], Sequence[Hit]]
 """Words and how many answers → hits among what the caller may use."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Catalog:
     """What one caller may find: the tools of its effective set, other entries, and a search over exactly these."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.catalog.discovery.lines import one_line, summary
 from toolcrib.catalog.discovery.showing import LISTING_TOKENS
 from toolcrib.catalog.tokens_estimate import TokenEstimator
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import ToolSpec, ToolType
 
 LABEL_LENGTH = 40
@@ -35,7 +35,7 @@ class Level(StrEnum):
     GROUPS = "groups"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """The text, how much it tells, and which tools or groups it names."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.schema import LISTS, MAPS, SINGLE
 
 COMMENTS = frozenset({"$comment", "x-order"})
@@ -15,7 +15,7 @@ SPOKEN_FOR = frozenset({"title", "examples", "example"})
 EMPTY = frozenset({"required", "properties", "$defs", "definitions", "description"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Omission:
     """One thing that was left out: where it stood, and the keyword."""
 
@@ -26,7 +26,7 @@ class Omission:
         return f"{self.path or '/'}: {self.keyword}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Minified:
     """A shorter schema that allows the same values, and what it no longer says."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.spec import ToolSpec
 
 CEILING = 20
@@ -29,7 +29,7 @@ class Mode(StrEnum):
     """All definitions from the start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Showing:
     """What is sent, and how much of it."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from toolcrib.values.noun import frozen
 
 LOOK = 2048  # a rule decides from this many bytes after its head
 BEHIND = 256  # and from this many bytes before it
 LEFT = 32  # a secret may begin this many bytes before its head
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """What ends a secret whose end lies beyond the window: at most `width` bytes, kept out of it unless `closing`."""
 
@@ -18,7 +19,7 @@ class Stop:
     width: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Find:
     """Bytes `start` to `end` are a secret; with a `stop` it goes on until that is met."""
 

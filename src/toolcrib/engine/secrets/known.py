@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from json import dumps
 from urllib.parse import quote, quote_plus
 
 from toolcrib.engine.secrets.find import LOOK, Find
+from toolcrib.values.noun import frozen
 
 SHORTEST = 8
 LONGEST = (
@@ -19,7 +19,7 @@ _PREFIX = 8
 _WRAP = rb"(?:\\?\r?\n[ \t>|#+]{0,16}|\\n)?"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """The forms of all known values, by their first bytes."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from toolcrib.engine.secrets.find import LEFT, LOOK, Find, Stop, stop_at
+from toolcrib.values.noun import frozen
 
 _ALNUM = b"A-Za-z0-9"
 _WORD = b"A-Za-z0-9_"
@@ -17,7 +17,7 @@ _HEX = b"0-9a-fA-F"
 _UPPER = b"A-Z0-9"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """`head` then at least `least` characters of `alphabet`; shorter than `full`, it may go on in the next line."""
 
@@ -119,7 +119,7 @@ def heads() -> bytes:
     return b"|".join(b"%b[%b]{%d}" % (token.head, token.alphabet, min(token.least, 4)) for token in TOKENS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Shape:
     token: Token
     whole: re.Pattern[bytes]

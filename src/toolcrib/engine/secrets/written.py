@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from toolcrib.engine.secrets.find import Find, Stop, stop_at
 from toolcrib.engine.secrets.values import Style, is_secret
+from toolcrib.values.noun import frozen
 
 _ENOUGH = 256  # of a longer value this much decides, and its stop says where it ends
 QUOTE = rb"(?:\\{0,3}[\"'`]|&quot;|&#3[49];|%22)"
@@ -25,7 +25,7 @@ _LINE_END = re.compile(rb"[ \t]*(?:#.*)?(?:\r|\n|\\n|\Z)")
 _NEXT_FIELD = re.compile(rb"(?:[&;]|%26|%3[Bb])(?:amp;)?\s?[A-Za-z0-9_. -]{1,24}(?:=|%3[Dd])|;?\Z|;\s")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Extent:
     """The characters of a value, and what ends one that is longer than the window."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from toolcrib.values.noun import frozen
 
 
 class Network(StrEnum):
@@ -24,7 +25,7 @@ ETC = frozenset(
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Bounds:
     """Real paths. `hidden` lies inside what is reachable and must not be seen; `fixed` there must not be changed."""
 

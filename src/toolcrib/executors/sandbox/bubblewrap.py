@@ -7,10 +7,10 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from toolcrib.executors.sandbox.bounds import Bounds, Network, etc_paths, holds, system_folders
 from toolcrib.executors.sandbox.seccomp import Severity, filter_program
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import Confinement
 
 PROBE_SECONDS = 5
@@ -19,7 +19,7 @@ BASE = ("--die-with-parent", "--new-session", "--unshare-all", "--cap-drop", "AL
 NO_NESTING = ("--unshare-user", "--disable-userns")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bubblewrap:
     """bubblewrap as it works on this machine."""
 

@@ -14,10 +14,11 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from toolcrib.values.noun import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class World:
     """What the host has prepared: things that an escape would reach."""
 

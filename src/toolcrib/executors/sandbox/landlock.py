@@ -11,10 +11,10 @@ import os
 import platform
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from toolcrib.executors.sandbox import seccomp
 from toolcrib.executors.sandbox.bounds import DEVICES, Bounds, Network, etc_paths, holds, system_folders
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import Confinement
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -29,7 +29,7 @@ OLDEST = 2
 """Version 1 cannot tell a move within a folder from one out of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landlock:
     """Landlock as this kernel has it."""
 

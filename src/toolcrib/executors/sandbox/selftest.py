@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
@@ -23,6 +23,7 @@ from toolcrib.executors.sandbox import escapes
 from toolcrib.executors.sandbox.bounds import Bounds
 from toolcrib.executors.sandbox.escapes import World
 from toolcrib.executors.sandbox.sandbox import Mode, Sandbox
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import Ended, Job
 from toolcrib.values.refusal import Refusal
 
@@ -32,7 +33,7 @@ SECONDS = 30.0
 PROGRAM = os.path.realpath(sys.executable)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One attempt to escape: whether the sandbox held, and what was seen."""
 
@@ -41,7 +42,7 @@ class Row:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selftest:
     """What the sandbox of this machine is worth. Without a backend there are no rows, only reasons."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.target import Target
 
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|nodejs|tclsh|guile|gcc|clang|java)[0-9][0-9.]*")
@@ -51,7 +51,7 @@ class Whence(StrEnum):
     """In no file that matters: the shell does it itself, and it changes nothing outside that shell."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """One command. `executable` is the file its first word stands for, `usual` what the bare name finds on the search
     path, `real` the file behind links; `globs` are positions of words that a shell would expand."""
@@ -74,7 +74,7 @@ class Command:
         return shlex.join(self.words)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandTarget(Target):
     """A whole command line as one target; `trouble` says why it could not be read as plain commands.
 

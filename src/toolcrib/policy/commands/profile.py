@@ -7,9 +7,11 @@ abbreviated or misspelt is not a flag that somebody has looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
+
+from toolcrib.values.noun import frozen
 
 
 class Value(StrEnum):
@@ -48,7 +50,7 @@ class Style(StrEnum):
     WORDS = "words"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parsed:
     """Arguments sorted into operands and the values of flags; what a profile's own check looks at."""
 
@@ -59,7 +61,7 @@ class Parsed:
         return [value for flag, value in self.values if flag in flags]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Depth:
     """When a program shows what is in all files below a folder: with one of these flags, or always when none is named.
 
@@ -87,7 +89,7 @@ class Links(StrEnum):
     LEFT = "left"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Descent:
     """How a program reads all below these folders; with `only`, the files whose names fit one of these patterns."""
 
@@ -102,7 +104,7 @@ _NO_PROFILES: Mapping[str, Profile] = MappingProxyType({})
 _NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """What is known to be harmless about one program or subcommand.
 

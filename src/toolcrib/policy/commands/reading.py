@@ -9,6 +9,7 @@ from types import MappingProxyType
 from toolcrib.policy.commands.command import Command
 from toolcrib.policy.commands.profile import Depth, Descent, Dots, Links, Operands, Parsed, Profile, Style, Tier, Value
 from toolcrib.policy.commands.profiles import PROFILES
+from toolcrib.values.noun import frozen
 
 GENERIC = Profile(MappingProxyType({}), Operands.READS)
 NO_FLAGS: Mapping[str, Value] = MappingProxyType({})
@@ -16,7 +17,7 @@ LONGEST_SUBCOMMAND = 3
 _EXPRESSION = frozenset({"(", ")", "!", ","})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """What a command would do as far as its profile knows.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolcrib.policy.commands.command import (
     INTERPRETERS,
@@ -22,12 +22,13 @@ from toolcrib.policy.commands.reading import read_command
 from toolcrib.policy.commands.words import hidden_character, read_line
 from toolcrib.policy.layers import Layer
 from toolcrib.policy.verdict import Decision, Verdict
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 _RUNS_ANYTHING = SHELLS | INTERPRETERS | WRAPPERS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandRule:
     """A rule for commands that begin with these words: `git`, `git push`, `python -m pytest`.
 
@@ -119,7 +120,7 @@ class CommandRule:
         return self.verdict is not Verdict.ALLOW or self.objection(command) is None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandRules:
     """All command rules in force."""
 

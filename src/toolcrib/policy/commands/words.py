@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from toolcrib.values.noun import frozen
+
 MAX_LINE = 100_000
 MAX_SEGMENTS = 100
 RESERVED = frozenset(
@@ -34,7 +36,7 @@ _SPECIAL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """One simple command of a line. `globs` are the positions of words that the shell would expand by file names,
     `before` is the operator that joins it to what follows."""
@@ -44,7 +46,7 @@ class Segment:
     before: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line read as commands. With `trouble`, `segments` is only what could be made out."""
 

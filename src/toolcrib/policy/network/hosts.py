@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from toolcrib.policy.network.address import read_address
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 _PATTERN = re.compile(
@@ -14,7 +14,7 @@ _PATTERN = re.compile(
 USUAL_PORTS = frozenset({80, 443})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostPattern:
     """Which hosts are meant. `*.` covers every name below, at any depth, and not the name itself."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from toolcrib.policy.names import compile_pattern
@@ -11,12 +11,13 @@ from toolcrib.policy.network.address import Address, Network, is_public
 from toolcrib.policy.network.hosts import HostPattern
 from toolcrib.policy.network.unlisted import SCHEMES, Unlisted
 from toolcrib.policy.network.url import Url
+from toolcrib.values.noun import frozen
 from toolcrib.values.target import Target, TargetKind
 
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolHosts:
     """The lists of some tools: `allow` takes the place of the general one, `deny` is added to it."""
 
@@ -27,7 +28,7 @@ class ToolHosts:
 NO_TOOLS: Mapping[str, ToolHosts] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NetworkRules:
     """The operator's rules. `private` are networks that may be reached although they are not public."""
 
@@ -75,7 +76,7 @@ class NetworkRules:
             yield from hosts.allow or ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostTarget(Target):
     """A host as it is declared to the gate. The URL goes with it, so that the handler uses what was declared."""
 

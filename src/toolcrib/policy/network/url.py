@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 from urllib.parse import quote, urljoin
 
 from toolcrib.policy.network.address import Address, read_address
 from toolcrib.policy.network.unlisted import SCHEMES
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 MAX_URL = 8_192
@@ -23,7 +23,7 @@ _TWO_READINGS = frozenset("ßς\u200c\u200d")
 _KEPT = "/?#[]@!$&'()*+,;=:%~-._"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Url:
     """A URL that has one reading. `host` is in lower case and ASCII, without a dot at its end; an address is canonical.
 

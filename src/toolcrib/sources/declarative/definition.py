@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar, cast
 
@@ -17,6 +16,7 @@ from toolcrib.sources.declarative.roles import check_input, check_role, hazard_o
 from toolcrib.sources.declarative.template import Word, check_fields, check_words, read_word
 from toolcrib.values.json import Json, JsonError, JsonObject, check_json, kind
 from toolcrib.values.name import check_name
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError, RegistrationError
 from toolcrib.values.schema import Profile
 from toolcrib.values.spec import Effect
@@ -42,7 +42,7 @@ class Output(StrEnum):
     TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bounds:
     """What the configuration lets a definition have at most."""
 
@@ -55,7 +55,7 @@ class Bounds:
     """Folders, as real paths, that a whole path in `working_dir` must lie in; None = anywhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Definition:
     """A command as a tool. `words` are those of exec, or of a shell line's own parameters; `line` is for shell only."""
 
@@ -103,7 +103,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reading:
     """The fields of one file."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcrib.policy.commands.command import INTERPRETERS, SHELLS, program_name
+from toolcrib.values.noun import frozen
 
 _TELLS = frozenset({"--version", "-version", "--help", "-V"})
 """Flags with which a program runs nothing."""
 _INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Language:
     """How a program is told what to run.
 

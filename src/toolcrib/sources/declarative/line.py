@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolcrib.policy.commands import read_line
 from toolcrib.sources.declarative.guards import is_guarded
 from toolcrib.sources.declarative.roles import check_input, check_role
 from toolcrib.sources.declarative.template import PLACEHOLDER, TemplateError, read_word, refuse_option, value_text
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 
 _MARK = "toolcrib-value-"
 _MARKED = re.compile(rf"{_MARK}(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A shell line. `script` has parameters where `text` has placeholders; `guarded` says for which `--` came first."""
 

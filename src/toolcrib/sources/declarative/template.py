@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcrib.sources.declarative.guards import is_guarded
 from toolcrib.values.json import Json, canonical, kind
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
 
 PLACEHOLDER = re.compile(r"\{\{args\.([A-Za-z_][A-Za-z0-9_-]*)\}\}")
@@ -17,14 +17,14 @@ class TemplateError(ConfigError):
     """A placeholder is written or placed so that a value could become more than one word."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A place for the argument of this name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """One word of a command line, made of text and places for arguments."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import Protocol
@@ -18,6 +18,7 @@ from toolcrib.sources.declarative.definition import Definition
 from toolcrib.sources.declarative.template import Word, fill_words
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import Confinement, Ended, Job, Sink
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
@@ -37,7 +38,7 @@ class RunJob(Protocol):
     def __call__(self, job: Job, *, stderr: Sink) -> Awaitable[Ended]: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CommandDesk:
     """What a command needs from outside. The folder in `declare` is seen from the project; None is the project."""
 

@@ -6,10 +6,10 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from toolcrib.sources.declarative.template import PLACEHOLDER, open_fields, read_word
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 TYPES = ("string", "integer", "number", "boolean")
@@ -18,7 +18,7 @@ _EXPANDED = re.compile(r"\$\w|\$\{|\$\(|`")
 _ARGUMENT = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_-]*)(?::(?P<type>[a-z]+)(?::(?P<meaning>.*))?)?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """One argument of the tool, in the words of the command line: `name`, `name:type` or `name:type:meaning`."""
 
@@ -34,7 +34,7 @@ class Argument:
         return cls(found["name"], found["type"] or "string", found["meaning"] or "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Example:
     """What is known of the tool that is to be."""
 

@@ -6,10 +6,11 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 from toolcrib.values.spec import Effect
 
@@ -26,7 +27,7 @@ _TYPES = {
 _OVERRIDES = {"effect", "hidden", "dangerous", "network"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Override:
     """What the operator says of one tool of a server, because the server's own word loosens nothing."""
 
@@ -36,7 +37,7 @@ class Override:
     network: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One server. `env` and `headers` hold references such as `${TOKEN}`, never the secret itself."""
 

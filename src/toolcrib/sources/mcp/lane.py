@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, cast
 
@@ -19,6 +18,7 @@ from mcp_types import INTERNAL_ERROR
 
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 
 Tell = ProgressFnT
 Raw = dict[str, Any]
@@ -28,7 +28,7 @@ class ServerDown(Exception):
     """The server cannot be reached now; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wire:
     """How a transport takes a line: at once, and then until there is room for the next."""
 

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -19,6 +18,7 @@ from mcp_types import jsonrpc_message_adapter
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lane import Lane, Wire
 from toolcrib.sources.mcp.lines import Line, Lines, Message, TooLarge, decoded
+from toolcrib.values.noun import frozen
 from toolcrib.values.turn import Turn
 
 _CHUNK = 64 * 1024
@@ -29,7 +29,7 @@ _GRACE, _ROUNDS = 1.0, 3
 Incoming = MemoryObjectSendStream["SessionMessage | Exception"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """Whom a transport serves besides the protocol's library: who cleans, which calls wait, who hears its end."""
 
@@ -44,7 +44,7 @@ class Link:
         self.lost()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spawn:
     """How to start a server; nothing of the parent's environment comes along unless it is named here."""
 

@@ -10,9 +10,10 @@ import ast
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -33,7 +34,7 @@ class Part(NamedTuple):
     package: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleFile:
     """The bytes of a module, the path that they were read from, and what it imports from beside it, by dotted name."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from toolcrib.sources.module.sandbox import Provide, with_sandbox
 from toolcrib.sources.module.schema import schema_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import RegistrationError
 from toolcrib.values.spec import Source, ToolType
 from toolcrib.values.tool import Runs, Tool
@@ -27,7 +28,7 @@ SUFFIX = "_schema"
 _TAKEN_TAGS = frozenset({"internal", "agent", "mcp", "declarative"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """What a module gives of the tools that were named; `missing` says of the others what is wrong."""
 

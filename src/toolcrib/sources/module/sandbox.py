@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import Ended
 from toolcrib.workspace import Workspace
 
 RunCommand = Callable[[Sequence[str], bytes, float | None], Awaitable[Ended]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sandbox:
     """What the tools of this run can touch: `workspace` for files, `run` for a command without a shell."""
 

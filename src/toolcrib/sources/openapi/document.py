@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolcrib.sources.openapi.reading import read_text
 from toolcrib.sources.openapi.schema import Definitions, as_list, as_object, resolved
 from toolcrib.sources.openapi.servers import Server, read_servers
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 METHODS = ("get", "head", "options", "post", "put", "patch", "delete", "trace")
@@ -28,7 +29,7 @@ _PLACE_IN_PATH = re.compile(r"\{([^{}]+)\}")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One thing that goes into the path, the query, a header or a cookie, under the name `key` among the arguments.
 
@@ -44,7 +45,7 @@ class Parameter:
     explode: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """What a request carries, under the name `key` among the arguments."""
 
@@ -54,7 +55,7 @@ class Body:
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """One method of one path. `servers` are its own, or those of its path or document."""
 
@@ -72,7 +73,7 @@ class Operation:
         return f"{self.method.upper()} {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """What of a document matters here; `aside` says of operations that cannot be used what is wrong with them."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote, urlencode, urlsplit
 
 from toolcrib.sources.openapi.document import FORM, Body, Operation, Parameter
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.tool import Arguments
 
@@ -18,7 +18,7 @@ _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", 
 Pairs = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """What goes over the wire."""
 

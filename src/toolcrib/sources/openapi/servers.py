@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from toolcrib.sources.openapi.schema import as_list, as_object
 from toolcrib.values.json import Json
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 _ANY_WORD = r"[A-Za-z0-9._:-]+"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Server:
     """One server. `url` has the defaults of its variables; `choices` are what each of them may be, any word if empty.
 

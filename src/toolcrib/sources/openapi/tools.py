@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -19,6 +19,7 @@ from toolcrib.sources.openapi.schema import Definitions
 from toolcrib.sources.openapi.servers import origin_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject, canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, ToolcribError
 from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolReturn
 from toolcrib.values.spec import Effect, Source, ToolSpec, ToolType
@@ -34,7 +35,7 @@ Send = Callable[[Request], Awaitable[Answer]]
 Words = Callable[[], Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Api:
     """One document with the server that was chosen, and what proves who calls: the operator's headers and query."""
 
@@ -49,7 +50,7 @@ class Api:
     """What the operator says, as (place, name in lower case): no argument says it again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """The tools of a document, in its order; `aside` says of the other operations why they are none."""
 

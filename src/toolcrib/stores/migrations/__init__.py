@@ -6,11 +6,12 @@ Not here: how a step is applied under a lock (each database does that itself).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from toolcrib.values.noun import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Step:
     """One migration: its number, its name, its statements."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from toolcrib.catalog.registry import in_step
 from toolcrib.toolsets.dynamic.composite import MAX_SECONDS, run_steps
@@ -15,6 +14,7 @@ from toolcrib.toolsets.dynamic.script import SECONDS, run_script, script_targets
 from toolcrib.toolsets.dynamic.services import DynamicServices
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, canonical
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ToolReturn
 from toolcrib.values.spec import Effect, Source, ToolSpec, ToolType
@@ -33,7 +33,7 @@ def tool_of_definition(definition: Definition, services: DynamicServices) -> Too
     return in_step(Tool(_spec(definition, kind), work.run, targets=work.targets, implementation=lambda: digest))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Work:
     definition: Definition
     kind: Kind

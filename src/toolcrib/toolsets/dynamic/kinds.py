@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from toolcrib.policy.network.url import Url, read_url
 from toolcrib.toolsets.dynamic.references import Reference, check_references, read_text, references_in, wrong
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import check_name
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import InvalidName
 
 MAX_SCRIPT = 65_536
@@ -23,7 +23,7 @@ _PLACEHOLDER = "x"
 _FIELDS = {"script": {"language", "script"}, "http": {"method", "url"}, "composite": {"steps"}}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Script:
     """A program text; it gets the arguments as JSON on standard input."""
 
@@ -31,7 +31,7 @@ class Script:
     script: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Http:
     """A request to one host, which no argument can change."""
 
@@ -43,7 +43,7 @@ class Http:
         return self.method in READS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One call of another tool."""
 
@@ -51,7 +51,7 @@ class Step:
     arguments: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composite:
     """A series of calls, each of which passes the counter by itself."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal, StoreError
 
 PREFIX = "dynamic."
@@ -22,7 +23,7 @@ class Action(StrEnum):
     DELETED = "deleted"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Creator:
     """Who made a version, and what they held when they did."""
 
@@ -40,7 +41,7 @@ class Creator:
         return f"{self.agent} ({self.role}, {self.principal})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definition:
     """One version of a dynamic tool. A deletion is a version too, with the definition that it ended."""
 
@@ -54,13 +55,13 @@ class Definition:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Latest:
     version: int
     deleted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Index:
     """The latest version of every tool that ever was; `document_version` is the one that was read."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcrib.values.json import Json, canonical, kind
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 _ARGUMENT = r"\{\{args\.(?P<name>[A-Za-z_][A-Za-z0-9_-]*)\}\}"
@@ -16,7 +16,7 @@ _REFERENCE = re.compile(f"{_ARGUMENT}|{_STEP}")
 _BRACES = re.compile(r"\{\{|\}\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reference:
     """A place for an argument, or for the text of an earlier step."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.network import Reach
 from toolcrib.values.context import ToolContext
 from toolcrib.values.identity import Role
+from toolcrib.values.noun import frozen
 from toolcrib.values.result import ToolReturn
 from toolcrib.values.target import Target
 from toolcrib.values.tool import Tool
@@ -26,7 +26,7 @@ class Commands(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DynamicServices:
     """`check` registers a tool on trial (ToolcribError says why not); `approved` takes its name and fingerprint."""
 

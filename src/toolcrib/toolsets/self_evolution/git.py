@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from toolcrib.toolsets.self_evolution.services import Confine, Processes
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import MIB, End, Ended, Job
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
 
@@ -33,7 +34,7 @@ NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _DRIVER_KEYS = {"clean": "", "smudge": "", "process": "", "required": "false"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Git:
     """One repository. Every command runs with an environment and settings of ours; the repository's own add nothing."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.target import Target, TargetKind
 from toolcrib.workspace.globs import compile_glob
@@ -16,7 +16,7 @@ from toolcrib.workspace.workspace import View, Workspace
 _GIT = (".git", "git~1")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """The operator's globs; git's own folder is closed whatever they say."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolcrib.values.context import Document, ToolContext
 from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 BRANCH, CHECK, PROPOSAL = "self_evolution_branch", "self_evolution_check", "self_evolution_proposal"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """A document as it was found, or a new one."""
 

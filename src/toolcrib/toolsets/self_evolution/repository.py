@@ -7,9 +7,9 @@ import os
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 
 from toolcrib.toolsets.self_evolution.git import IDENTITY, NO_VARIABLES, Git
+from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 
 UNDER_WAY = {
@@ -24,7 +24,7 @@ _LISTED = 10
 _PLAIN = ("100644", "100755", "000000")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Touched:
     """A file that a commit changes: its modes before and after."""
 
@@ -33,7 +33,7 @@ class Touched:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repository:
     """Questions and changes, each by the smallest git command that does it; the checked-out files stay the user's."""
 

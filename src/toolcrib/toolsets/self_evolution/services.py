@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.ports import Artifacts
 from toolcrib.toolsets.self_evolution.guard import Guard
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import Confinement, Ended, Job, Sink
 from toolcrib.workspace.workspace import Workspace
 
@@ -22,7 +22,7 @@ Confine = Callable[[str, str], Confinement | None]
 """How the sandbox wants a program started in a folder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class EvolutionServices:
     """`workspace` has the repository as its project and nothing else; `confine_push` lets git reach `push_to`."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
 from toolcrib.policy.commands import Descent
 from toolcrib.toolsets.shell.trees import walk
+from toolcrib.values.noun import frozen
 from toolcrib.values.target import Target, TargetKind
 
 PUBLIC = ("/usr", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/cpuinfo", "/proc/meminfo")
@@ -34,7 +34,7 @@ def _nothing(path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class HostPlaces:
     """Places by real path: `roots` may be read and written, `readable` only read; names are judged by the two rules."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.toolsets.shell.places import Places
 from toolcrib.values.context import ToolContext
+from toolcrib.values.noun import frozen
 from toolcrib.values.process import MIB, Captured, Confinement, Ended, Job, ProcessLimits, Sink
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def unconfined(executable: str, cwd: str) -> Confinement | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ground:
     """Where commands of the run that is being served work: the folder they start in, and what other paths mean."""
 
@@ -56,7 +57,7 @@ class Ground:
     places: Places
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CommandServices:
     """`ground` gives that of the run being served; `environment` is all that commands see of ours."""
 
