@@ -220,6 +220,24 @@ async def test_replacing_keeps_to_the_ceiling_and_says_what_went() -> None:
         assert len(run.advertise("openai")) == 5
 
 
+@pytest.mark.parametrize(
+    ("ceiling", "pinned", "shown"),
+    [
+        (3, [], ["tools__search", "server0__create_invoice", "server1__create_invoice", "server0__archive_invoice"]),
+        (1, ["server0.list_page"], ["tools__search", "server0__list_page", "server0__create_invoice"]),
+    ],
+)
+async def test_where_not_all_that_was_found_has_room_the_best_is_shown(
+    ceiling: int, pinned: list[Json], shown: list[str]
+) -> None:
+    config: dict[str, Json] = {"discovery": {"mode": "replace", "ceiling": ceiling, "pinned": pinned}}
+    async with make_run(*made(100), config=config) as run:
+        found = (await search(run, query="create an invoice")).metadata["found"]
+        assert names(run.advertise("openai")) == shown
+        (activated,) = await noted(run, "tools_activated")
+        assert activated["tools"] == found[: len(activated["tools"])]  # type: ignore[index, arg-type]
+
+
 async def test_what_was_active_survives_a_restart(tmp_path: Path) -> None:
     config: dict[str, Json] = {"discovery": {"mode": "replace", "ceiling": 6}}
     async with kept(tmp_path, made(100), config, "s") as run:

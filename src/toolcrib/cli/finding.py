@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from toolcrib.assemble.discovery import showing_of
 from toolcrib.assemble.kits import find_toolkits
 from toolcrib.catalog.discovery.cost import CatalogCost, ToolCost, catalog_cost
-from toolcrib.catalog.discovery.finding import LIMIT, LISTED, Answer, Catalog, Wanted
+from toolcrib.catalog.discovery.finding import LISTED, Answer, Catalog, Wanted
+from toolcrib.catalog.discovery.showing import ANSWERS
 from toolcrib.catalog.index import ToolIndex, UsageMemory
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.cli.catalogue import Viewpoint, entries
@@ -19,6 +20,7 @@ from toolcrib.cli.records import has_records, records
 from toolcrib.cli.serving import served_tools
 from toolcrib.cli.tools import built_in
 from toolcrib.engine.calibrate import estimator_for
+from toolcrib.engine.discovery import pinned_by
 from toolcrib.engine.usage import Memories
 from toolcrib.toolsets.tools import SPEC
 from toolcrib.values.spec import ToolSpec
@@ -33,7 +35,7 @@ def answer(choices: Choices, modules: Sequence[str], agent: str | None, wanted: 
     usage = asyncio.run(_memory(choices, agent)) if agent is not None else None
     by_name = {spec.name: spec for spec in specs}
     catalog = Catalog(
-        by_name, {}, lambda text, most: index.search(text, most, usage=usage), limit or LIMIT, limit or LISTED
+        by_name, {}, lambda text, most: index.search(text, most, usage=usage), limit or ANSWERS, limit or LISTED
     )
     return catalog.answer(wanted)
 
@@ -44,7 +46,9 @@ def costs(
     """What an agent's tools cost, and the tools."""
     specs = _specs(choices, modules, agent)
     estimator = TokenEstimator() if model is None else asyncio.run(_estimator(choices, model))
-    return specs, catalog_cost(specs, SPEC, showing_of(choices.load()), estimator, calls)
+    showing = showing_of(choices.load())
+    pinned = pinned_by(showing.pinned, (spec.name for spec in specs))
+    return specs, catalog_cost(specs, SPEC, showing, estimator, calls, pinned)
 
 
 def by_toolkit(costs: Iterable[ToolCost]) -> dict[str, int]:

@@ -19,7 +19,7 @@ class DiscoverySettings:
         Mode.AUTO,
         never(),
         "All definitions at once (eager), or by need: append keeps the provider's list as it is, replace changes it. "
-        "auto is eager while definitions are short, else append.",
+        "auto is eager while definitions are short or searching would cost more than they do, else append.",
     )
     eager_tokens: int = key(
         integer(0, 10**7), 5_000, never(), "In auto: definitions up to this many tokens are all sent.", "tokens"

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolcrib.catalog.discovery.showing import Showing, is_lazy
+from toolcrib.catalog.discovery.choosing import is_lazy
+from toolcrib.catalog.discovery.showing import Showing
 from toolcrib.catalog.registry import Registry, Snapshot
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.policy.rules import compile_pattern
@@ -62,8 +63,9 @@ class Discovery:
         """Decide whether a set is shown by need; if all of it is shown, there is nothing to search for."""
         if SEARCH not in tools.snapshot:
             return
-        specs = (tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools)
-        tools.reconsider(SEARCH, None if is_lazy(specs, self.showing, self.estimator) else ALL_SHOWN)
+        specs = [tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools]
+        lazy = is_lazy(specs, self.showing, self.estimator, self._pinned(tools))
+        tools.reconsider(SEARCH, None if lazy else ALL_SHOWN)
 
     async def open_display(self, run: Run) -> None:
         """Give a run its display, with what was active when its session was left."""
@@ -86,8 +88,7 @@ class Discovery:
         run.display.keep()
 
     def _pinned(self, tools: EffectiveSet) -> tuple[str, ...]:
-        patterns = [compile_pattern(pattern) for pattern in self.showing.pinned]
-        return tuple(name for name in tools if any(pattern.fullmatch(name) for pattern in patterns))
+        return pinned_by(self.showing.pinned, tools)
 
     async def end_run(self, run_id: str) -> None:
         """Keep what a run learnt and where it left off."""
@@ -133,6 +134,12 @@ class Discovery:
                 _follow(index, snapshot, changed)
             self._index, self._indexed = index, snapshot
             return index
+
+
+def pinned_by(patterns: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """The names that one of these patterns fits."""
+    compiled = [compile_pattern(pattern) for pattern in patterns]
+    return tuple(name for name in names if any(pattern.fullmatch(name) for pattern in compiled)) if compiled else ()
 
 
 def _follow(index: ToolIndex, snapshot: Snapshot, changed: Iterable[str]) -> None:

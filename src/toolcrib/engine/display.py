@@ -136,7 +136,7 @@ class Display:
     def _activate(self, names: tuple[str, ...], because: str) -> None:
         held = self.held
         before = held.activation
-        after = before.using(names)
+        after = before.found(names)
         if after is before or after.recent == before.recent:
             return
         evicted: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ def test_never_more_than_the_ceiling_and_never_without_the_pinned(
     uses: list[list[str]], ceiling: int, pinned: set[str]
 ) -> None:
     for activation, evicted in replaced(uses, ceiling, tuple(sorted(pinned))):
-        assert len(activation.shown) <= max(ceiling, len(pinned))
+        assert len(activation.shown) <= max(ceiling, len(pinned) + 1)
         assert pinned <= set(activation.shown)
         assert pinned.isdisjoint(evicted)
         assert len(set(activation.shown)) == len(activation.shown)
@@ -51,6 +51,21 @@ def test_tools_keep_their_places_while_they_are_active(uses: list[list[str]], ce
         kept = [name for name in before if name in activation.active]
         assert list(activation.active[: len(kept)]) == kept
         before = activation.active
+
+
+@settings(deadline=None)
+@given(USES, st.lists(NAMES, min_size=1, max_size=6, unique=True), st.integers(1, 8), st.sets(NAMES, max_size=8))
+def test_of_what_is_found_the_best_stay_and_the_very_best_always(
+    uses: list[list[str]], found: list[str], ceiling: int, pinned: set[str]
+) -> None:
+    before = Activation(ceiling, tuple(sorted(pinned)))
+    for names in uses:
+        before, _ = before.using(names).bounded()
+    after, _ = before.found(found).bounded()
+    room = max(1, ceiling - len(pinned))
+    assert set(found) & set(after.active) == {*[name for name in found if name not in pinned][:room]}
+    fresh = [name for name in after.active if name not in before.active]
+    assert fresh == [name for name in found if name in fresh]
 
 
 @settings(deadline=None)

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolcrib.catalog.discovery.choosing import is_lazy
 from toolcrib.catalog.discovery.cost import catalog_cost
 from toolcrib.catalog.discovery.listing import Level, listing
-from toolcrib.catalog.discovery.showing import Mode, Showing, is_lazy
+from toolcrib.catalog.discovery.showing import Mode, Showing
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.toolsets.tools import SPEC
+from toolcrib.values.json import JsonObject
 from toolcrib.values.spec import ToolSpec
 
 ESTIMATOR = TokenEstimator()
@@ -93,6 +95,41 @@ def test_short_definitions_are_all_sent_unless_asked_otherwise(mode: Mode, count
 def test_by_default_tools_never_cost_more_than_all_of_them_at_once(count: int, calls: int) -> None:
     told = catalog_cost(specs(count), SPEC, Showing(), ESTIMATOR, calls)
     assert told.saving >= 0
+
+
+def shaped(count: int, parameters: int, words: int) -> list[ToolSpec]:
+    """Tools with many parameters say much in a signature, those with many words little."""
+    names = [f"parameter{at}" for at in range(parameters)]
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": names,
+    }
+    return [ToolSpec(name=f"g.t{at}", description="word " * words, input_schema=schema) for at in range(count)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 150), st.integers(0, 40), st.integers(0, 200), st.integers(1, 10), st.integers(0, 150))
+def test_whatever_tools_look_like_and_however_many_are_pinned_they_never_cost_more(
+    count: int, parameters: int, words: int, calls: int, pinned: int
+) -> None:
+    tools = shaped(count, parameters, words)
+    told = catalog_cost(tools, SPEC, Showing(), ESTIMATOR, calls, [spec.name for spec in tools[:pinned]])
+    assert told.saving >= 0
+
+
+@pytest.mark.parametrize(
+    ("tools", "pinned", "lazy"),
+    [
+        (shaped(25, 20, 1), 0, False),  # an answer would cost nearly as much as all there is
+        (shaped(40, 20, 1), 0, True),
+        (shaped(40, 20, 1), 40, False),  # nothing is left to be found
+        (shaped(40, 20, 1), 10, False),  # each search reads the pinned ones once more
+        (shaped(400, 20, 1), 10, True),
+    ],
+)
+def test_tools_are_shown_by_need_only_where_that_saves(tools: list[ToolSpec], pinned: int, lazy: bool) -> None:
+    assert is_lazy(tools, Showing(), ESTIMATOR, [spec.name for spec in tools[:pinned]]) is lazy
 
 
 @pytest.mark.parametrize(("count", "least"), [(50, 0.55), (100, 0.73), (500, 0.94), (2_000, 0.98)])

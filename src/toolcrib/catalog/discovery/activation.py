@@ -33,17 +33,25 @@ class Activation:
     def __contains__(self, name: object) -> bool:
         return name in self.active or name in self.pinned
 
+    def found(self, names: Iterable[str]) -> Activation:
+        """These tools become active, the best first: where not all of them can stay, the best do."""
+        ranked = tuple(dict.fromkeys(names))
+        return self.using(reversed(ranked)).placed((*self.active, *ranked))
+
     def using(self, names: Iterable[str]) -> Activation:
-        """These tools become active, and are the most recently used ones; nothing is evicted yet."""
+        """These tools become active, and are the most recently used ones, the last most; nothing is evicted yet."""
         used = [name for name in dict.fromkeys(names) if name not in self.pinned]
         fresh = tuple(name for name in used if name not in self.active)
         recent = (*(name for name in self.recent if name not in used), *used)
         return replace(self, active=self.active + fresh, recent=recent)
 
     def bounded(self) -> tuple[Activation, tuple[str, ...]]:
-        """At most `ceiling` tools, and which ones had to go: the least recently used, never a pinned one."""
-        over = len(self.pinned) + len(self.active) - self.ceiling
-        return self.without(self.recent[: max(0, over)])
+        """At most `ceiling` tools, and which ones had to go: the least recently used, never a pinned one.
+
+        However many are pinned, the one used last stays: what was just found must be there to be called.
+        """
+        room = max(1, self.ceiling - len(self.pinned))
+        return self.without(self.recent[:-room])
 
     def without(self, names: Iterable[str]) -> tuple[Activation, tuple[str, ...]]:
         """Without these, and which of them were active."""
@@ -70,7 +78,7 @@ class Activation:
 
     def placed(self, order: tuple[str, ...]) -> Activation:
         """The same tools, displayed in this order."""
-        return replace(self, active=tuple(name for name in order if name in self.active))
+        return replace(self, active=tuple(name for name in dict.fromkeys(order) if name in self.active))
 
 
 def _names(value: Json, admits: Callable[[str], bool]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from toolcrib.catalog.discovery.lines import one_line, signature, summary, summary_of
 from toolcrib.catalog.discovery.listing import group_of, grouped, server_of
 from toolcrib.catalog.discovery.minify import minify
+from toolcrib.catalog.discovery.showing import ANSWERS
 from toolcrib.catalog.index.document import Entry, Kind
 from toolcrib.catalog.index.ranking import Hit
 from toolcrib.catalog.index.words import key_of
@@ -16,7 +17,6 @@ from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import ToolSpec
 
-LIMIT = 5
 LISTED = 15
 WHY_LENGTH = 80
 NAMED_GROUPS = 12
@@ -91,7 +91,7 @@ class Catalog:
     specs: Mapping[str, ToolSpec]
     entries: Mapping[str, Entry]
     search: Search
-    limit: int = LIMIT
+    limit: int = ANSWERS
     """Answers to words at most."""
     listed: int = LISTED
     """Tools of a server or category at most."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from enum import StrEnum
 
 from toolcrib.catalog.tokens_estimate import TokenEstimator
@@ -14,13 +13,14 @@ from toolcrib.values.spec import ToolSpec
 CEILING = 20
 LISTING_TOKENS = 300
 EAGER_TOKENS = 5_000
+ANSWERS = 5
 
 
 class Mode(StrEnum):
     """Everything at once, or only what is needed, in one of two ways."""
 
     AUTO = "auto"
-    """Eager while all definitions together are short, else append."""
+    """Eager while all definitions together are short, or cost less than searching would; else append."""
     APPEND = "append"
     """The provider's list never changes within a session: what is found arrives in answers."""
     REPLACE = "replace"
@@ -35,23 +35,11 @@ class Showing:
 
     mode: Mode = Mode.AUTO
     eager_tokens: int = EAGER_TOKENS
-    """In `auto`: definitions that cost no more than this are all sent."""
+    """In `auto`: definitions that cost no more than this, pinned ones apart, are all sent."""
     ceiling: int = CEILING
     pinned: tuple[str, ...] = ()
     """Name patterns of tools that are always shown."""
     listing_tokens: int = LISTING_TOKENS
-
-
-def is_lazy(specs: Iterable[ToolSpec], showing: Showing, estimator: TokenEstimator) -> bool:
-    """Whether these tools are shown by need; looks no further than it takes to tell."""
-    if showing.mode is not Mode.AUTO:
-        return showing.mode is not Mode.EAGER
-    spent = 0
-    for spec in specs:
-        spent += definition_tokens(spec, estimator)
-        if spent > showing.eager_tokens:
-            return True
-    return False
 
 
 def definition_tokens(spec: ToolSpec, estimator: TokenEstimator) -> int:

@@ -1,0 +1,54 @@
+"""Whether tools are shown by need: the operator says so, or by need costs less than all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from toolcrib.catalog.discovery.session_cost import CALLS, append_session, eager_session
+from toolcrib.catalog.discovery.showing import ANSWERS, Mode, Showing, definition_tokens
+from toolcrib.catalog.tokens_estimate import TokenEstimator
+from toolcrib.values.spec import ToolSpec
+
+META_TOKENS = 150
+REASON_TOKENS = 8
+MANY = 100
+"""From here on an answer, which holds a few tools, is short beside all of them, whatever they look like."""
+
+
+def is_lazy(
+    specs: Sequence[ToolSpec], showing: Showing, estimator: TokenEstimator, pinned: Collection[str] = ()
+) -> bool:
+    """Whether these tools are shown by need; looks no further than it takes to tell."""
+    if showing.mode is not Mode.AUTO:
+        return showing.mode is not Mode.EAGER
+    fixed = sum(definition_tokens(spec, estimator) for spec in specs if spec.name in pinned) if pinned else 0
+    loose = [spec for spec in specs if spec.name not in pinned] if pinned else specs
+    start = META_TOKENS + showing.listing_tokens
+    enough = max(showing.eager_tokens, 2 * fixed + append_session(start, 0.0, CALLS).weighted)
+    spent = 0
+    for spec in loose:
+        spent += definition_tokens(spec, estimator)
+        if spent > enough and len(loose) >= MANY:
+            return True
+    if spent <= showing.eager_tokens:
+        return False
+    lazy = append_session(start + fixed, answer_tokens(_signatures(specs, estimator)), CALLS)
+    return lazy.weighted <= eager_session(spent + fixed, CALLS).weighted
+
+
+def answer_tokens(signatures: Sequence[int]) -> float:
+    """Tokens of one search answer: as many hits as there are at most, each with its reason."""
+    if not signatures:
+        return 0.0
+    return min(ANSWERS, len(signatures)) * (sum(signatures) / len(signatures) + REASON_TOKENS)
+
+
+def signature_tokens(spec: ToolSpec, estimator: TokenEstimator) -> int:
+    """A tool as an answer shows it."""
+    from toolcrib.catalog.discovery.lines import signature, summary  # most runs show everything and need no lines
+
+    return estimator.tokens(f"{signature(spec)} - {summary(spec)}")
+
+
+def _signatures(specs: Sequence[ToolSpec], estimator: TokenEstimator) -> list[int]:
+    return [signature_tokens(spec, estimator) for spec in specs]
