@@ -89,3 +89,26 @@ def test_the_catalog_shows_families_plan_mode_and_contracts(toolcrib: Run) -> No
     planned = toolcrib("tools", "list", "-m", "notes.py", "--agent", "main", "--mode", "plan", "--surface", "runtime")
     assert "notes.add" not in planned.out
     assert re.search(r"workspace.read +read +allow +yes +unchecked", planned.out)
+
+
+def test_the_catalog_of_an_agent_has_the_tools_that_its_definition_brings(toolcrib: Run, folder: Path) -> None:
+    agents = folder.parent / "me" / ".toolcrib" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "adder.py").write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
+    (agents / "adder.yaml").write_text("toolsets: {custom: {module: ./adder.py, tools: [add]}}\n")
+    done = toolcrib("tools", "list", "--agent", "adder", "--surface", "gateway", "--json")
+    assert [each["name"] for each in json.loads(done.out)] == ["custom.add"], done.err
+    planned = toolcrib("tools", "list", "--agent", "adder", "--mode", "plan", "--surface", "gateway", "--all").out
+    assert re.search(r"custom.add +write +out +no +unchecked", planned)
+
+
+def test_edges_are_approved_and_scopes_locked_by_name_and_the_journal_tells(toolcrib: Run) -> None:
+    for command in (("topology", "--scope", "nonsense"), ("lock", "nonsense", "--approved-by", "ann")):
+        done = toolcrib("guard", *command)
+        assert (done.code, "there are subagent and worker" in done.err) == (2, True)
+    assert toolcrib("guard", "lock", "worker").code == 3
+    assert toolcrib("guard", "lock", "worker", "--approved-by", "ann").code == 0
+    assert "locked by operator:ann" in toolcrib("guard", "topology", "--scope", "worker").out
+    told = toolcrib("events", "--session", "guard")
+    assert (told.code, "edge_scope_locked" in told.out) == (0, True), told.err
+    assert toolcrib("events", "--session", "nobody").code == 1

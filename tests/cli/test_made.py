@@ -25,7 +25,7 @@ def home(folder: Path) -> Path:
     path.mkdir(mode=0o700)
     command = "bash --noprofile --norc -c -- dynamic.greet"
     rule = f'[[policy.rules]]\ntool = "dynamic.greet"\ncommand = "{command}"\nverdict = "allow"\nbecause = "read"\n'
-    rule += '[[policy.rules]]\ntool = "tools.create"\nverdict = "allow"\nbecause = "mine"\n'
+    rule += '[[policy.rules]]\ntool = "tools.*"\nverdict = "allow"\nbecause = "mine"\n'
     (path / "config.toml").write_text(f'toolsets = ["code", "shell", "dynamic"]\n{rule}')
     return path
 
@@ -64,3 +64,25 @@ def test_the_operator_approves_with_the_guard_and_then_it_runs(toolcrib: Command
     called = toolcrib("tools", "call", "dynamic.greet")
     assert (called.code, called.out) == (0, "hello\n"), called.err
     assert "dynamic.greet" in toolcrib("tools", "list").out
+
+
+def test_a_tool_that_waits_is_listed_and_fails_a_build_and_the_operator_reads_what_it_does(
+    toolcrib: Command, home: Path
+) -> None:
+    assert toolcrib("guard", "mismatches", "--fail-on-drift").code == 0
+    assert toolcrib("tools", "call", "tools.create", "--args", GREET).code == 0
+    listed = toolcrib("guard", "mismatches", "--fail-on-drift", "--json")
+    assert listed.code == 1
+    assert [(each["name"], each["contract_status"]) for each in json.loads(listed.out)] == [("dynamic.greet", "new")]
+    assert "+ echo hello" in toolcrib("guard", "diff", "dynamic.greet").out
+    assert "dynamic.greet" not in toolcrib("tools", "list", "--surface", "runtime").out
+
+    approved = toolcrib("guard", "approve-contract", "runtime", "dynamic.greet", "--approved-by", "ada")
+    assert "+ echo hello" in approved.out
+    assert toolcrib("guard", "mismatches", "--fail-on-drift").code == 0
+    body = {"kind": "script", "language": "bash", "script": "echo hello\u200b you"}
+    changed = {"name": "greet", "version": 1, "implementation": body}
+    assert toolcrib("tools", "call", "tools.update", "--args", json.dumps(changed)).code == 0
+    shown = toolcrib("guard", "diff", "dynamic.greet").out
+    assert "- echo hello\n" in shown
+    assert "+ echo hello\\u200b you" in shown

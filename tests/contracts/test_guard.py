@@ -59,6 +59,8 @@ async def test_the_newest_approval_of_a_tool_is_its_baseline_and_older_ones_stay
     assert await store.contract("a" * 64) == {"contract": {"name": "notes.add"}}
     assert await store.contract("c" * 64) is None
     assert await store.approval_count() == 3
+    assert await store.has_snapshot(Surface.RUNTIME)
+    assert not await store.has_snapshot(Surface.GATEWAY)
 
 
 async def test_every_surface_has_baselines_of_its_own(store: Store) -> None:

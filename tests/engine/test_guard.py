@@ -215,6 +215,21 @@ async def test_once_a_surface_has_a_snapshot_a_tool_without_a_baseline_is_refuse
     assert statuses == {"mcp.team.send": Status.NEW, "notes.add": Status.MATCHED, "notes.more": Status.NEW}
 
 
+async def test_a_word_for_one_tool_says_nothing_of_the_others_and_no_later_word_undoes_a_snapshot(
+    store: MemoryStore,
+) -> None:
+    async with crib_of(own(), own(name="notes.more"), store=store, enforcement="enforce") as crib:
+        await crib.runtime.contracts.approve(RUNTIME, ["notes.add"], Basis.APPROVED, ALICE, "read")
+        assert await stand(crib) == {"notes.add": Status.MATCHED, "notes.more": Status.UNCHECKED}
+        assert await outcome(crib, "notes.more") is None
+        await snapshot(crib)
+        await crib.runtime.contracts.approve(
+            RUNTIME, list(crib.runtime.registry.snapshot), Basis.APPROVED, ALICE, "each of them"
+        )
+    async with crib_of(own(), own(name="notes.other"), store=store, enforcement="enforce") as crib:
+        assert await outcome(crib, "notes.other") is Reason.CONTRACT_DRIFT
+
+
 async def test_a_foreign_tool_that_was_retired_does_not_come_back_by_itself(store: MemoryStore) -> None:
     async with crib_of(foreign(), store=store) as crib:
         assert await outcome(crib, "mcp.team.send") is None

@@ -18,6 +18,7 @@ from toolcrib.values.spec import Exposure
 
 if TYPE_CHECKING:
     from toolcrib.assemble.crib import Toolcrib
+    from toolcrib.engine.effective import EffectiveSet
 
 DOCUMENT = "session_mode"
 """The kind of the document that says whether a session is in plan mode."""
@@ -36,6 +37,10 @@ class RunScope:
         self._approved_by = approved_by
         self._run: Run | None = None
         self._sync: AbstractContextManager[Run] | None = None
+
+    def effective(self) -> EffectiveSet:
+        """The tools that the run would have as things stand, without beginning it."""
+        return self._crib.runtime.effective(self._wish)
 
     async def __aenter__(self) -> Run:
         crib, runtime, wish = self._crib, self._crib.runtime, self._wish

@@ -54,14 +54,18 @@ class Catalogue:
 def catalogue(config: Config, tools: Iterable[Tool], viewpoint: Viewpoint) -> Catalogue:
     """Everything there is from this viewpoint: these tools, and those from outside the program."""
     effective, aside = _looked_at(config, tools, viewpoint, None)
+    return Catalogue(entries_of(effective), aside)
+
+
+def entries_of(effective: EffectiveSet) -> list[Loaded]:
+    """Every tool by name, whether it is in or out of a set."""
     terms = effective.terms
     offered = {spec.name: spec for spec in effective.specs}
-    found = [
+    return [
         Loaded(spec, _decided(terms.policy, spec, terms.situation), effective.why(name), tool)
         for name, tool in sorted(effective.snapshot.items())
         for spec in (offered.get(name, tool.spec),)
     ]
-    return Catalogue(found, aside)
 
 
 def entries(config: Config, tools: Iterable[Tool], viewpoint: Viewpoint) -> list[Loaded]:

@@ -104,7 +104,8 @@ def validate(choices: Choices) -> None:
 
     config = choices.load()
     registry = Registry(config.tools.schema_profile)
-    outside = outside_to_show(config, load_agents(config, switchboard_of(config)), registry)
+    agents = load_agents(config, switchboard_of(config))
+    outside = outside_to_show(config, agents, registry)
     good = [(_place(tool), tool.name) for tool in registry.snapshot.values()]
     bad = {} if outside is None else outside.aside
     if choices.form is Form.JSON:
@@ -116,6 +117,8 @@ def validate(choices: Choices) -> None:
             hint(f"toolcrib: {why}")
         if not good and not bad:
             hint(f"toolcrib: {config.home.tools} declares no command, and no agent brings a module")
+        if agents.waiting:
+            hint(f"toolcrib: not loaded: {agents.waiting}")
     if bad:
         raise NotSo(f"{len(bad)} of {len(bad) + len(good)} cannot be used")
 

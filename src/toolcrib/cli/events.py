@@ -54,11 +54,11 @@ class _Wanted:
 
 
 async def _print_events(choices: Choices, wanted: _Wanted) -> None:
-    from toolcrib.cli.records import event_json, find_session, records
+    from toolcrib.cli.records import event_json, records, require_events
 
     async with records(choices) as store:
         if wanted.session_id is not None and not wanted.follow:
-            await find_session(store, wanted.session_id)
+            await require_events(store, wanted.session_id)
         async with aclosing(_wanted_events(store, wanted)) as chosen:
             async for event in chosen:
                 if choices.form is Form.JSON:

@@ -222,6 +222,8 @@ def topology(choices: Choices, scope: str | None) -> None:
     """List which agents start which, and what is locked."""
     from toolcrib.cli.guarding import edge_json, edges_of, lock_json
 
+    if scope is not None:
+        _check_scope(scope)
     edges, locks = asyncio.run(edges_of(choices, scope))
     if choices.form is Form.JSON:
         print_json({"edges": [edge_json(each) for each in edges], "locks": [lock_json(each) for each in locks]})
@@ -349,12 +351,17 @@ def _edge_line(seen: SeenEdge) -> tuple[str, ...]:
 
 def _set_lock(choices: Choices, scope: str, approved_by: str | None, locked: bool) -> None:
     from toolcrib.cli.guarding import principal_of, set_lock
-    from toolcrib.policy.topology import SCOPES
 
-    if scope not in SCOPES:
-        raise click.UsageError(f"there is no scope {scope[:60]!r}; there are {' and '.join(SCOPES)}")
+    _check_scope(scope)
     asyncio.run(set_lock(choices, scope, principal_of(approved_by), locked))
     if choices.form is Form.JSON:
         print_json({"scope": scope, "locked": locked})
     else:
         click.echo(f"the scope {scope} is {'locked' if locked else 'open'}.")
+
+
+def _check_scope(scope: str) -> None:
+    from toolcrib.policy.topology import SCOPES
+
+    if scope not in SCOPES:
+        raise click.UsageError(f"there is no scope {scope[:60]!r}; there are {' and '.join(SCOPES)}")

@@ -13,6 +13,7 @@ from toolcrib.catalog.neighbours import Neighbours
 from toolcrib.catalog.poison import Suspicion, suspicions
 from toolcrib.cli.command import Choices
 from toolcrib.cli.ending import Denied, NotSo
+from toolcrib.cli.made import made_changes
 from toolcrib.cli.modules import load_tools
 from toolcrib.cli.records import has_records, records
 from toolcrib.engine.effective import near_names
@@ -145,13 +146,16 @@ async def standings(crib: Toolcrib, look: Look) -> list[Kept]:
 
 async def changes(crib: Toolcrib, row: Row) -> list[Difference]:
     """What differs between what was approved and what is there; nothing where there is nothing to compare."""
-    if row.tool is None or row.registered is None or row.status is not Status.MISMATCH:
+    if row.tool is None or row.registered is None:
         return []
-    guard = crib.runtime.contracts
+    made, guard = row.tool.spec.tool_type is ToolType.DYNAMIC, crib.runtime.contracts
+    if row.status is not Status.MISMATCH:
+        return await made_changes(guard.store, row.tool, None) if made and row.status is Status.NEW else []
     before = await guard.store.contract(row.registered) if row.baseline else body_of(guard.first[row.name])
     if before is None:
         raise NotSo(f"the text of {row.name} as it was approved is not on record; see toolcrib tools show")
-    return differences(before, body_of(row.tool))
+    found = differences(before, body_of(row.tool))
+    return found + await made_changes(guard.store, row.tool, before) if made else found
 
 
 def found(every: Sequence[Kept], name: str) -> Kept:

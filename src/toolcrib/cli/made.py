@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 from toolcrib.assemble.crib import SystemClock, open_store
 from toolcrib.assemble.dynamic import dynamic_services, is_approved, stored_tools
 from toolcrib.assemble.hands import Hands, NothingKept
+from toolcrib.catalog.contract import Difference, differences
 from toolcrib.cli.records import has_records
 from toolcrib.config import Config
 from toolcrib.engine.redact import Redactor
+from toolcrib.ports import Documents
+from toolcrib.toolsets.dynamic import load_definition
 from toolcrib.toolsets.dynamic.building import unapproved
+from toolcrib.values.json import JsonObject
 from toolcrib.values.tool import Tool
 
 WITHHELD = "withheld"
@@ -22,6 +27,19 @@ WITHHELD = "withheld"
 def made_tools(config: Config) -> list[Tool]:
     """The latest version of each, with the reason why it is not for use where nobody approved it."""
     return asyncio.run(_made(config)) if has_records(config) else []
+
+
+async def made_changes(documents: Documents, tool: Tool, before: JsonObject | None) -> list[Difference]:
+    """What a tool does beside what it did as it was approved, in full: a person approves what they can read."""
+    after = await _implementation(documents, tool.name, tool.spec.source.version)
+    source = None if before is None else cast("JsonObject", before["contract"]).get("source")
+    old = await _implementation(documents, tool.name, str(source[-1])) if isinstance(source, list) and source else {}
+    return differences(old, after)
+
+
+async def _implementation(documents: Documents, name: str, version: str) -> JsonObject:
+    definition = await load_definition(documents.load, name, int(version))
+    return {"contract": {"implementation": definition.implementation}}
 
 
 async def _made(config: Config) -> list[Tool]:

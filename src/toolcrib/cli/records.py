@@ -48,6 +48,13 @@ async def find_session(store: Store, session_id: str) -> SessionRow:
     return row
 
 
+async def require_events(store: Store, session_id: str) -> None:
+    """NotSo when nothing is recorded under this id. What servers say and the guard does is no session of an agent's,
+    and has events all the same."""
+    if not await store.events(session_id=session_id, after=0, limit=1):
+        await find_session(store, session_id)
+
+
 async def newest(journal: Journal, session_id: str | None, count: int) -> Sequence[Event]:
     """The last events of the journal or of one session, oldest first."""
     if session_id is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from toolcrib.cli.catalogue import Loaded, Viewpoint, entries
+from toolcrib.cli.catalogue import Loaded, Viewpoint, entries_of
 from toolcrib.cli.command import Choices, Form
 from toolcrib.cli.ending import hint
 from toolcrib.cli.guarding import Kept, Look, contract_fields, crib_of, standings
@@ -30,8 +30,10 @@ def print_rows(
 async def _rows(choices: Choices, viewpoint: Viewpoint, look: Look) -> list[tuple[Loaded, Kept]]:
     async with crib_of(choices, look.modules) as crib:
         stands = {each.row.name: each for each in await standings(crib, look)}
-        tools = crib.runtime.registry.snapshot.values()
-        return [(entry, stands[entry.spec.name]) for entry in entries(crib.config, tools, viewpoint)]
+        caller = "person" if viewpoint.agent is None else "model"
+        scope = crib.run(viewpoint.agent or "main", viewpoint.mode, caller=caller, surface=look.surface.value)
+        found = entries_of(scope.effective())
+        return [(entry, stands[entry.spec.name]) for entry in found]
 
 
 def _line(entry: Loaded, kept: Kept) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from toolcrib.catalog.contract import body_of, classify
 from toolcrib.catalog.neighbours import Neighbours
 from toolcrib.catalog.poison import Suspicion, suspicions
 from toolcrib.catalog.registry import Registry, Snapshot
-from toolcrib.policy.contracts import Book, Outcome, is_foreign, outcome_of, status_of
+from toolcrib.policy.contracts import Book, Outcome, is_foreign, outcome_of, status_of, waits
 from toolcrib.ports import Store, Unit
 from toolcrib.values.contract import GUARD_SESSION, Approval, Basis, Change, Enforcement, Status
 from toolcrib.values.event import Draft, EventType, Level
@@ -75,7 +75,8 @@ class Guard:
             count = await self.store.approval_count()
             if before is not None and before.trouble is None and self._read[surface] == count:
                 return
-            book = Book.of(await self.store.baselines(surface))
+            approved = await self.store.has_snapshot(surface)
+            book = Book(await self.store.baselines(surface), approved=approved)
             self._read[surface] = count
         except StoreError as error:
             book = Book(trouble=str(error))
@@ -156,6 +157,8 @@ class Guard:
     async def _row(self, tool: Tool, surface: Surface) -> Row:
         judged = self.judge(tool, surface)
         baseline = judged.baseline
+        if judged.outcome is Outcome.FINE and waits(tool.spec, baseline):
+            judged = judged._replace(status=Status.NEW)
         registered = self.first.get(tool.name, tool).fingerprint if baseline is None else baseline.fingerprint
         change: Change | None = None
         if judged.status is Status.MISMATCH:

@@ -30,18 +30,14 @@ class Book:
     baselines: Mapping[str, Approval] = field(default_factory=dict[str, Approval])
     trouble: str | None = None
     approved: bool = False
-    """Whether an operator ever looked at this surface; pins alone are nobody's word."""
-
-    @classmethod
-    def of(cls, baselines: Mapping[str, Approval]) -> Book:
-        return cls(baselines, approved=any(each.basis is not Basis.PINNED for each in baselines.values()))
+    """Whether an operator ever took a snapshot of this surface; a word for one tool says nothing of the others."""
 
     def changed(self, newer: Book, names: Iterable[str]) -> frozenset[str]:
         """Those of these names about which a newer book says something else."""
         if (self.approved, self.trouble) != (newer.approved, newer.trouble):
             return frozenset(names)
         old, new = self.baselines, newer.baselines
-        return frozenset(name for name in names if name in old and old.get(name) != new.get(name))
+        return frozenset(name for name in names if old.get(name) != new.get(name) and (name in old or _said(new[name])))
 
 
 def status_of(fingerprint: str, baseline: Approval | None, first: str | None, *, approved: bool) -> Status:
@@ -71,6 +67,11 @@ def outcome_of(spec: ToolSpec, status: Status, enforcement: Enforcement, baselin
     return Outcome.REFUSE if strict and is_risky(spec) else Outcome.TELL
 
 
+def waits(spec: ToolSpec, baseline: Approval | None) -> bool:
+    """Whether a tool that an agent made has nobody's word yet; it is in no run's set until it does."""
+    return spec.tool_type is ToolType.DYNAMIC and (baseline is None or not _said(baseline))
+
+
 def is_foreign(spec: ToolSpec) -> bool:
     """Whether somebody else writes what this tool says of itself, and may write something else tomorrow."""
     return spec.tool_type is ToolType.MCP or spec.metadata.get("untrusted") is True
@@ -85,3 +86,8 @@ def is_risky(spec: ToolSpec) -> bool:
         or spec.lane is not Lane.READ
         or EXTERNAL in spec.tags
     )
+
+
+def _said(approval: Approval) -> bool:
+    """Whether somebody gave their word; a pin alone is nobody's."""
+    return approval.basis is not Basis.PINNED

@@ -262,6 +262,7 @@ ADD_APPROVAL = (
 )
 NEWEST_APPROVAL = "SELECT max(number) FROM contract_approvals WHERE surface = ? AND tool = ? HAVING max(number) > 0"
 APPROVAL_COUNT = "SELECT coalesce(max(number), 0) FROM contract_approvals"
+SNAPSHOT_COUNT = "SELECT count(*) FROM contract_approvals WHERE surface = ? AND basis = 'snapshot'"
 BASELINES = (
     f"SELECT {_APPROVAL} FROM contract_approvals WHERE number IN"
     " (SELECT max(number) FROM contract_approvals WHERE surface = ? GROUP BY tool) ORDER BY tool"

@@ -47,6 +47,9 @@ class MemoryGuard:
     async def approval_count(self) -> int:
         return len(self._approvals)
 
+    async def has_snapshot(self, surface: Surface) -> bool:
+        return any(each.surface is surface and each.basis is Basis.SNAPSHOT for each in self._approvals)
+
     async def contract(self, fingerprint: str) -> JsonObject | None:
         body = self._bodies.get(fingerprint)
         found = None if body is None else decode(body)

@@ -254,6 +254,9 @@ class SqliteStore:
     async def approval_count(self) -> int:
         return (await self._rows(int, sql.APPROVAL_COUNT))[0]
 
+    async def has_snapshot(self, surface: Surface) -> bool:
+        return bool((await self._rows(int, sql.SNAPSHOT_COUNT, surface.value))[0])
+
     async def contract(self, fingerprint: str) -> JsonObject | None:
         found = await self._rows(guard.body_of, sql.READ_CONTRACT, fingerprint)
         return found[0] if found else None
