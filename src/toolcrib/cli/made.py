@@ -33,8 +33,9 @@ async def made_changes(documents: Documents, tool: Tool, before: JsonObject | No
     """What a tool does beside what it did as it was approved, in full: a person approves what they can read."""
     after = await _implementation(documents, tool.name, tool.spec.source.version)
     source = None if before is None else cast("JsonObject", before["contract"]).get("source")
-    old = await _implementation(documents, tool.name, str(source[-1])) if isinstance(source, list) and source else {}
-    return differences(old, after)
+    if not isinstance(source, list) or not source:
+        return differences({}, after)
+    return differences(await _implementation(documents, tool.name, str(source[-1])), after)
 
 
 async def _implementation(documents: Documents, name: str, version: str) -> JsonObject:
