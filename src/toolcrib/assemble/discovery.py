@@ -12,9 +12,8 @@ from toolcrib.values.identity import Role
 from toolcrib.values.refusal import ConfigError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from toolcrib.assemble.agents import Agents
+    from toolcrib.catalog.index import Entry
     from toolcrib.catalog.index.ranking import Meaning
     from toolcrib.config import Config
     from toolcrib.engine.runtime import Runtime
@@ -25,18 +24,20 @@ def open_discovery(settings: Config, runtime: Runtime) -> None:
     if settings.discovery.mode is Mode.EAGER:
         return
     remembering = str(settings.project or "") if settings.discovery.usage_memory else None
-    meaning = _meaning(settings.home.root / "vectors") if settings.discovery.meaning else None
-    discovery = Discovery(runtime.registry, runtime.store, showing_of(settings), remembering, meaning)
+    discovery = Discovery(runtime.registry, runtime.store, showing_of(settings), remembering, meaning_of(settings))
     runtime.discovery = discovery
     runtime.farewells.append(discovery.end_run)
     runtime.registry.add(toolset(ToolsServices(discovery.shelf)).tools)
 
 
-def _meaning(cache: Path) -> Meaning:
+def meaning_of(settings: Config) -> Meaning | None:
+    """Nearness in meaning, where the configuration wants it."""
+    if not settings.discovery.meaning:
+        return None
     try:
         from toolcrib.catalog.index.embed import local_meaning  # an extra
 
-        return local_meaning(cache)
+        return local_meaning(settings.home.root / "vectors")
     except ImportError as missing:
         raise ConfigError(
             f"discovery.meaning needs a package that is not installed ({missing.name}): "
@@ -46,12 +47,16 @@ def _meaning(cache: Path) -> Meaning:
 
 def include_agents(agents: Agents, runtime: Runtime) -> None:
     """Make the agents that are defined here findable, each by those that may start it."""
-    if runtime.discovery is None or not agents.definitions:
-        return
+    if runtime.discovery is not None and agents.definitions:
+        runtime.discovery.include(agent_entries(agents))
+
+
+def agent_entries(agents: Agents) -> list[Entry]:
+    """The agents that can be started, as they are found."""
     from toolcrib.catalog.index import Entry, Kind  # a crib without agents or searches needs no index
 
     others = (each for each in agents.definitions.values() if BUILT_IN.get(each.id) is not Role.MAIN)
-    runtime.discovery.include(Entry(each.id, each.description, Kind.AGENT, each.name or None) for each in others)
+    return [Entry(each.id, each.description, Kind.AGENT, each.name or None) for each in others]
 
 
 def showing_of(settings: Config) -> Showing:

@@ -45,8 +45,8 @@ def search(
 ) -> Exit:  # fmt: skip
     """Find tools by words, name, server or category.
 
-    The answers are those that `tools.search` gives a model. If several are asked for, a name counts before a server,
-    a server before a category, a category before words.
+    The answers are those that `tools.search` gives a model; words also find agents that can be started. If several
+    are asked for, a name counts before a server, a server before a category, a category before words.
     """
     from toolcrib.catalog.discovery.finding import Wanted
     from toolcrib.cli.finding import answer
@@ -139,7 +139,7 @@ def _tell(found: Answer, choices: Choices) -> None:
     if found.definition is not None:
         print_json(found.definition)
     elif found.found:
-        print_table(("tool", "why", "description"), [(one.name, one.why, one.line) for one in found.found])
+        print_table(("tool", "why", "description"), [(one.label, one.why, one.line) for one in found.found])
     if found.more:
         hint(f"toolcrib: {found.more} more; --limit shows more of them")
 

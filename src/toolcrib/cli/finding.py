@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from toolcrib.assemble.discovery import showing_of
-from toolcrib.assemble.kits import find_toolkits
+from toolcrib.assemble.agents import load_agents
+from toolcrib.assemble.discovery import agent_entries, meaning_of, showing_of
+from toolcrib.assemble.kits import find_toolkits, switchboard_of
 from toolcrib.catalog.discovery.cost import CatalogCost, ToolCost, catalog_cost
 from toolcrib.catalog.discovery.finding import LISTED, Answer, Catalog, Wanted
 from toolcrib.catalog.discovery.showing import ANSWERS
-from toolcrib.catalog.index import ToolIndex, UsageMemory
+from toolcrib.catalog.index import Entry, ToolIndex, UsageMemory
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.cli.catalogue import Viewpoint, entries
 from toolcrib.cli.command import Choices
@@ -19,23 +20,27 @@ from toolcrib.cli.modules import load_tools
 from toolcrib.cli.records import has_records, records
 from toolcrib.cli.serving import served_tools
 from toolcrib.cli.tools import built_in
+from toolcrib.config import Config
 from toolcrib.engine.calibrate import estimator_for
 from toolcrib.engine.discovery import pinned_by
 from toolcrib.engine.usage import Memories
+from toolcrib.policy.roles import CHILDREN
 from toolcrib.toolsets.tools import SPEC
 from toolcrib.values.spec import ToolSpec
 
 
 def answer(choices: Choices, modules: Sequence[str], agent: str | None, wanted: Wanted, limit: int | None) -> Answer:
-    """What the caller finds among the tools that are there for it."""
+    """What the caller finds among the tools and agents that are there for it."""
     specs = _specs(choices, modules, agent)
     if not specs:
         raise NotSo(NO_TOOLS)
-    index = ToolIndex.build(specs)
-    usage = asyncio.run(_memory(choices, agent)) if agent is not None else None
+    config = choices.load()
     by_name = {spec.name: spec for spec in specs}
+    agents = {entry.name: entry for entry in _startable(config, agent) if entry.name not in by_name}
+    index = ToolIndex.build([*agents.values(), *specs], meaning=meaning_of(config))
+    usage = asyncio.run(_memory(choices, agent)) if agent is not None else None
     catalog = Catalog(
-        by_name, {}, lambda text, most: index.search(text, most, usage=usage), limit or ANSWERS, limit or LISTED
+        by_name, agents, lambda text, most: index.search(text, most, usage=usage), limit or ANSWERS, limit or LISTED
     )
     return catalog.answer(wanted)
 
@@ -63,6 +68,18 @@ def _specs(choices: Choices, modules: Sequence[str], agent: str | None) -> list[
     tools = [*built_in(config), *load_tools(modules), *served_tools(config)]
     every = entries(config, tools, Viewpoint(agent))
     return [entry.spec for entry in every if entry.out is None]
+
+
+def _startable(config: Config, agent: str | None) -> list[Entry]:
+    """The agents that an agent may start; all of them for a person."""
+    agents = load_agents(config, switchboard_of(config))
+    every = agent_entries(agents)
+    if agent is None or not every:
+        return every
+    terms = agents.terms(agent)
+    if terms.role in CHILDREN:
+        return []
+    return [entry for entry in every if terms.sub_agents is None or entry.name in terms.sub_agents]
 
 
 async def _memory(choices: Choices, agent: str) -> UsageMemory | None:

@@ -60,6 +60,11 @@ class Found:
     why: str
     signature: str = ""
 
+    @property
+    def label(self) -> str:
+        """The name; of what is no tool with its kind."""
+        return self.name if self.kind is Kind.TOOL else f"{self.kind.value} {self.name}"
+
     def body(self) -> JsonObject:
         told = {"name": self.name, "kind": self.kind.value, "line": self.line, "why": self.why}
         return {**told, "signature": self.signature} if self.signature else told
@@ -164,8 +169,7 @@ def lines(found: Iterable[Found]) -> str:
 
 
 def _line(one: Found) -> str:
-    name = one.signature or (one.name if one.kind is Kind.TOOL else f"{one.kind.value} {one.name}")
-    return f"{name} - {one.line or 'no description'} [{one.why}]"
+    return f"{one.signature or one.label} - {one.line or 'no description'} [{one.why}]"
 
 
 def _fits_server(spec: ToolSpec, key: str) -> bool:
