@@ -165,13 +165,14 @@ def _returned(flight: Flight) -> ToolReturn:
     refusal = flight.refusal
     if refusal is None:
         try:
-            returned = normalise(flight.value)
+            value = flight.value
+            returned = normalise(value)
+            plain = flight.plain = type(value) in _SCALARS
             output = None if flight.slot is None else flight.slot.checks.output
             if output is not None and returned.error is None:
                 is_valid = output.is_valid
-                if not is_valid(_data(returned.content)):
+                if not is_valid(value if plain else _data(returned.content)):
                     raise _against_schema(flight.call.name, output, returned)
-            flight.plain = type(flight.value) in _SCALARS
             return returned
         except Refusal as unusable:
             refusal = unusable

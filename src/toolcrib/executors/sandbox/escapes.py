@@ -14,11 +14,10 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from toolcrib.values.noun import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class World:
     """What the host has prepared: things that an escape would reach."""
 
