@@ -426,3 +426,13 @@ def test_a_call_of_no_known_tool_leaves_those_around_it_as_they_are(dialect: str
     whole = parse(text, TOOLS, dialect)
     assert [call for call in plain(whole.calls) if call[0] == "tide_at"] == plain(calls)
     assert all(stream([text[at : at + size] for at in range(0, len(text), size)], dialect) == whole for size in (1, 31))
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_what_follows_a_close_is_not_taken_for_the_arguments_before_it(size: int) -> None:
+    begin, argument, end = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
+    call = f'{begin}functions.plan_route:0{argument}{end}{{"a": 1}}{end}'
+    text = f"<|tool_calls_section_begin|>{call}<|tool_calls_section_end|>"
+    parsed = stream([text[at : at + size] for at in range(0, len(text), size)], "kimi_k2")
+    assert [(one.name, one.arguments) for one in parsed.calls] == [("plan_route", {})]
+    assert parsed.content == '{"a": 1}'

@@ -111,7 +111,7 @@ def _take_call(reader: Reader, spec: Header) -> Whole | None:
     source = reader.source
     window, begin = source.window, source.pos
     end, found = _ends(spec).next(window, begin, closed=False)
-    head = _head(spec).fullmatch(window, begin, end) if found and end - begin <= _HEAD_LIMIT else None
+    head = _head(spec).fullmatch(window, begin, end) if found in spec.ends and end - begin <= _HEAD_LIMIT else None
     name = _tool_name(reader, head)
     if head is None or name == spec.prose_name or not reader.accepts(name):
         return None
