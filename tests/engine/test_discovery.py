@@ -251,6 +251,24 @@ async def test_what_was_active_survives_a_restart(tmp_path: Path) -> None:
         assert set(run.display.active) == {name for name in active if name.startswith("server0")}  # type: ignore[union-attr]
 
 
+async def test_a_lower_ceiling_holds_for_a_session_that_is_taken_up_again(tmp_path: Path) -> None:
+    async with kept(tmp_path, made(100), {"discovery": {"mode": "replace", "ceiling": 8}}, "s") as run:
+        found = (await search(run, query="create an invoice")).metadata["found"]
+    async with kept(tmp_path, made(100), {"discovery": {"mode": "replace", "ceiling": 2}}, "s") as run:
+        assert list(run.display.active) == found[:2]  # type: ignore[union-attr, index]
+    async with kept(tmp_path, made(100), {"discovery": {"mode": "replace", "ceiling": 8}}, "s") as run:
+        assert list(run.display.active) == found[:2]  # type: ignore[union-attr, index]
+        (evicted,) = await noted(run, "tools_evicted")
+        assert evicted["tools"] == found[2:]  # type: ignore[index]
+
+
+async def test_tools_that_are_called_by_name_are_all_found_and_words_find_few() -> None:
+    wanted = [f"server{at}.{verb}_invoice" for at, verb in enumerate((*VERBS, "list"))]
+    async with make_run(*made(300), config=APPEND) as run:
+        assert set((await search(run, query=" ".join(wanted))).metadata["found"]) == set(wanted)  # type: ignore[arg-type]
+        assert len((await search(run, query="all that can be done to an invoice")).metadata["found"]) == 5  # type: ignore[arg-type]
+
+
 async def test_the_opening_of_a_session_stays_while_it_is_true(tmp_path: Path) -> None:
     async with kept(tmp_path, made(100), APPEND, "s") as run:
         before = run.advertise("openai")
@@ -271,6 +289,16 @@ async def test_compaction_evicts_to_the_ceiling_and_tells_the_rest_again() -> No
         assert "server1.share_order(id: string" in told
         (evicted,) = await noted(run, "tools_evicted")
         assert "compacted" in str(evicted["because"])
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"), [("append", ["server0.create_invoice", "server1.create_invoice"]), ("replace", [])]
+)
+async def test_after_compaction_only_what_is_not_sent_anyway_is_told_again(mode: str, told: list[str]) -> None:
+    config: dict[str, Json] = {"discovery": {"mode": mode, "ceiling": 3, "pinned": ["server0.list_page"]}}
+    async with make_run(*made(100), config=config) as run:
+        await search(run, query="create an invoice")
+        assert [line.partition("(")[0] for line in run.compacted().splitlines()] == told
 
 
 async def test_skills_and_agents_are_found_under_their_kind() -> None:

@@ -9,7 +9,7 @@ from toolcrib.assemble.agents import load_agents
 from toolcrib.assemble.discovery import agent_entries, meaning_of, showing_of
 from toolcrib.assemble.kits import find_toolkits, switchboard_of
 from toolcrib.catalog.discovery.cost import CatalogCost, ToolCost, catalog_cost
-from toolcrib.catalog.discovery.finding import LISTED, Answer, Catalog, Wanted
+from toolcrib.catalog.discovery.finding import LISTED, NAMED, Answer, Catalog, Wanted
 from toolcrib.catalog.discovery.showing import ANSWERS
 from toolcrib.catalog.index import Entry, ToolIndex, UsageMemory
 from toolcrib.catalog.tokens_estimate import TokenEstimator
@@ -39,9 +39,8 @@ def answer(choices: Choices, modules: Sequence[str], agent: str | None, wanted: 
     agents = {entry.name: entry for entry in _startable(config, agent) if entry.name not in by_name}
     index = ToolIndex.build([*agents.values(), *specs], meaning=meaning_of(config))
     usage = asyncio.run(_memory(choices, agent)) if agent is not None else None
-    catalog = Catalog(
-        by_name, agents, lambda text, most: index.search(text, most, usage=usage), limit or ANSWERS, limit or LISTED
-    )
+    most = (limit, limit, limit) if limit else (ANSWERS, LISTED, NAMED)
+    catalog = Catalog(by_name, agents, lambda text, count: index.search(text, count, usage=usage), *most)
     return catalog.answer(wanted)
 
 

@@ -85,7 +85,7 @@ class Discovery:
         held = self._held[key]
         held.runs += 1
         run.display = self.displays[run.origin.run_id] = Display(run, self, held)
-        run.display.keep()
+        run.display.reopen()
 
     def _pinned(self, tools: EffectiveSet) -> tuple[str, ...]:
         return pinned_by(self.showing.pinned, tools)

@@ -115,18 +115,22 @@ class Display:
             self._lessons[name, query] = None
 
     def compacted(self) -> str:
-        """The conversation was shortened: evict down to the ceiling, and tell again what is still active."""
-        held = self.held
-        held.activation, evicted = held.activation.bounded()
-        if evicted:
-            self._note(EVICTED, {"tools": list(evicted), "because": self._because("the conversation was compacted")})
-        specs = [self._specs[name] for name in self.active]
+        """The conversation was shortened: evict down to the ceiling, and tell again what only answers had told."""
+        self._fit("the conversation was compacted")
+        sent = {spec.name for spec in self._defined()}
+        specs = [self._specs[name] for name in self.active if name not in sent]
         return "\n".join(f"{signature(spec)} - {summary(spec)}" for spec in specs)
 
     def lessons(self) -> list[tuple[str, str]]:
         """(tool, query) pairs that are worth remembering, without secrets."""
         redact = self.run.runtime.redactor.text
         return [(name, redact(query)[0]) for name, query in self._lessons]
+
+    def reopen(self) -> None:
+        """Go on where the session was left, within a ceiling that may be another by now."""
+        if self._replaces:
+            self._fit("the session was taken up again")
+        self.keep()
 
     def keep(self) -> None:
         """Write down what is shown and in which order it was used, unless that is on record."""
@@ -151,6 +155,11 @@ class Display:
         if evicted:
             payload |= {"evicted": list(evicted), "evicted_because": self._because("others were used more recently")}
         self._note(ACTIVATED, payload)
+
+    def _fit(self, occasion: str) -> None:
+        self.held.activation, evicted = self.held.activation.bounded()
+        if evicted:
+            self._note(EVICTED, {"tools": list(evicted), "because": self._because(occasion)})
 
     def _because(self, occasion: str) -> str:
         return f"{occasion}, and at most {self.held.activation.ceiling} tools are active; search finds it again"

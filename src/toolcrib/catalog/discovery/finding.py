@@ -17,6 +17,7 @@ from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import ToolSpec
 
+NAMED = 10
 LISTED = 15
 WHY_LENGTH = 80
 NAMED_GROUPS = 12
@@ -100,6 +101,8 @@ class Catalog:
     """Answers to words at most."""
     listed: int = LISTED
     """Tools of a server or category at most."""
+    named: int = NAMED
+    """Answers at most where the words are names of tools."""
 
     def answer(self, wanted: Wanted) -> Answer:
         """Results, or a clear word that there are none and what would work."""
@@ -111,8 +114,13 @@ class Catalog:
             case By.CATEGORY:
                 return self._listed(wanted, _fits_category)
             case By.QUERY:
-                hits = self.search(wanted.text, self.limit)
+                hits = self._hits(wanted.text)
                 return Answer(tuple(map(self._found, hits))) if hits else self._nothing(wanted)
+
+    def _hits(self, text: str) -> list[Hit]:
+        """The best answers, and more of them where more tools are called by their names."""
+        hits = self.search(text, max(self.limit, self.named))
+        return [hit for place, hit in enumerate(hits) if place < self.limit or hit.score > 1.0]
 
     def _named(self, text: str) -> Answer:
         """The tool of exactly that name or alias, with its whole definition; else what the name is near to."""
