@@ -10,6 +10,7 @@ from toolcrib.policy.verdict import Decision
 from toolcrib.values.call import Invocation
 from toolcrib.values.json import canonical
 from toolcrib.values.permission import Answer, PermissionRequest
+from toolcrib.values.spec import ToolSpec
 from toolcrib.values.target import Target, TargetKind
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def request_for(
         grant_scope=scope_text(invocation),
         expires_at=runtime.clock.now() + seconds,
         cwd=run.workspace or runtime.folder,
-        environment=_environment(targets, run),
+        environment=_environment(targets, spec, run),
         network_host=next((target.value for target in targets if target.kind is TargetKind.HOST), None),
         hook_summary=_hooks(slot, flight),
         mode=run.mode,
@@ -70,9 +71,11 @@ def _summary(text: str) -> str:
     return text if len(text) <= SUMMARY_LIMIT else text[: SUMMARY_LIMIT - 1] + "…"
 
 
-def _environment(targets: tuple[Target, ...], run: Run) -> str:
-    """Which variables a command gets to see."""
-    return run.runtime.environment if any(target.kind is TargetKind.COMMAND for target in targets) else ""
+def _environment(targets: tuple[Target, ...], spec: ToolSpec, run: Run) -> str:
+    """Which variables a command gets to see: those of its own tool, else those of every command."""
+    if all(target.kind is not TargetKind.COMMAND for target in targets):
+        return ""
+    return str(spec.metadata.get("environment", run.runtime.environment))
 
 
 def _hooks(slot: Slot, flight: Flight) -> str:

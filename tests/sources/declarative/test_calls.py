@@ -231,3 +231,17 @@ async def test_a_shell_line_can_have_parameters_of_its_own(place: Place) -> None
     result = await place.call("user.sh", {"a": "x y", "b": "$(id) *"})
     assert result.text == "<x y><b=$(id) *>"
     assert "$(id) *" in place.asker.requests[0].targets[0].value
+
+
+async def test_who_is_asked_sees_the_variables_that_this_command_gets_and_no_others(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TERM", "LANG", "MINE"):
+        monkeypatch.setenv(name, "x")
+    place.python("user.names", ECHO % "sorted(os.environ)", env_allowlist=["MINE"])
+    seen = set((await place.call("user.names")).data)
+    (request,) = place.asker.requests
+    told = set(request.environment.split(", "))
+    assert "MINE" in told
+    assert seen - told <= {"LC_CTYPE"}
+    assert told <= seen

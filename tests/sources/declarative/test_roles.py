@@ -42,6 +42,8 @@ def defined(command: str, *args: str, **further: Any) -> None:
         f"flock f -c {Q}", f"su -c {Q}", f"xargs -I x sh -c {Q}", f"timeout 5 python3 {Q}", f"busybox sh -c {Q}",
         f"docker run {Q}", f"docker exec c {Q}", f"docker exec c sh -c {Q}", f"kubectl exec p -- {Q}",
         f"kubectl exec p -- sh -c {Q}", f"make -f {Q}", f"make CC={Q}", f"uv run python {Q}",
+        f"docker run -v a:b {Q}", f"docker run -v a:b alpine {Q}", f"docker run --name n -v a:b {Q}",
+        f"docker exec -u root c {Q}", f"docker exec --privileged c {Q}", f"docker run -it --rm alpine {Q}",
         f"ls -la{Q}", f"grep --col{Q} x", f"grep --{Q}=x", f"grep -{Q}",
     ],
 )  # fmt: skip
@@ -79,6 +81,7 @@ def test_a_program_that_would_run_its_input_is_refused_since_arguments_come_ther
         f"find . -exec grep -e {Q} x ;", f"git log {Q}", f"git log -n{Q}", f"git -C x log {Q}", f"tar -tf {Q}",
         f"head -n {Q} f", f"head -n{Q}", f"grep -A{Q} x", f"cut -d{Q} -f1", f"xargs -a f grep {Q}", f"env X={Q} ls",
         f"make {Q}", f"make -j {Q}", f"docker logs {Q}", f"docker exec {Q} ls", f"docker run --rm alpine cat {Q}",
+        f"docker run -it -v a:b alpine cat {Q}", f"docker exec -it -u root c cat {Q}",
         f"kubectl exec p -- cat {Q}", f"kubectl get {Q}", f"sqlite3 {Q} .tables", f"psql -d {Q} -c x", "bash --version",
         f"curl -s {Q}", f"gh issue view {Q}", f"rg -e {Q} -- .", f"npm view {Q}", f"ffmpeg -i {Q} -f null x",
     ],
@@ -106,6 +109,30 @@ def test_options_end_only_for_the_program_that_gets_the_value(line: str, guarded
     else:
         with pytest.raises(Refusal, match="must not begin with '-'"):
             fill_words(made, {"q": "-x"}, {}, words[0])
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        (f"make {Q}", True),
+        (f"make -- {Q}", True),
+        (f"nice make {Q}", True),
+        (f"env X=1 gmake -s {Q}", True),
+        (f"dd if=a {Q}", True),
+        (f"dd if={Q}", False),
+        (f"ls -- {Q}", False),
+        (f"grep make {Q}", False),
+    ],
+)
+def test_no_value_becomes_a_setting_of_the_program_that_gets_it(line: str, refused: bool) -> None:
+    program, *words = line.split()
+    made = [read_word(word) for word in words]
+    assert fill_words(made, {"q": "all"}, {}, program)
+    if refused:
+        with pytest.raises(Refusal, match="must not hold '='"):
+            fill_words(made, {"q": "SHELL=./evil"}, {}, program)
+    else:
+        assert fill_words(made, {"q": "SHELL=./evil"}, {}, program)[-1].endswith("SHELL=./evil")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from toolcrib.policy.commands.command import WRAPPERS, program_name
 END_OF_OPTIONS = "--"
 PASSING = frozenset({"npm", "pnpm", "yarn", "bun", "cargo", "uv", "poetry", "npx", "just"})
 """Programs whose `--` hands the words after it on, options and all, instead of ending options."""
+ASSIGNING = frozenset({"make", "gmake", "bmake", "just", "dd"})
+"""Programs that take a word with `=` in it for a setting, wherever it stands: of what they run, or of where they write.
+"""
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _RUNS = frozenset({"run", "exec"})
 CARRYING: Mapping[str, frozenset[str]] = {
@@ -33,6 +36,15 @@ def is_guarded(words: Sequence[str], position: int) -> bool:
         # What ends the options of a wrapper says nothing to the program that it starts.
         return not any(word and not word.startswith("-") for word in words[ends[-1] + 1 : position])
     return program != "find"
+
+
+def takes_settings(words: Sequence[str], position: int) -> bool:
+    """Whether the program that gets the word at this position would take `name=value` for more than a value."""
+    names = [program_name(word) for word in words[:position] if word]
+    if not names:
+        return False
+    behind = names[0] in WRAPPERS or carried(words, position) is not None
+    return any(name in ASSIGNING for name in (names if behind else names[:1]))
 
 
 def carried(words: Sequence[str], position: int) -> int | None:

@@ -32,6 +32,12 @@ _LOADERS = re.compile(
 )
 """Variables that say what a program loads or runs."""
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "kubectl", "oc"})
+_SWITCHES = frozenset(
+    {"--rm", "--detach", "--init", "--interactive", "--no-healthcheck", "--oom-kill-disable", "--privileged"}
+    | {"--publish-all", "--quiet", "--read-only", "--sig-proxy", "--tty", "--replace", "--stdin"}
+)
+_SWITCH_LETTERS = re.compile(r"-[itdPq]+")
+"""Flags of containers that take no value of their own."""
 _RUN_FLAGS: dict[str, frozenset[str]] = {
     "git": frozenset({"-c", "--config-env", "--exec-path", "--upload-pack", "--receive-pack", "-x", "--exec", "-u"}),
     "rsync": frozenset({"-e", "--rsh", "--rsync-path"}),
@@ -120,13 +126,24 @@ def _chooses_work(words: Sequence[str], position: int) -> bool:
         inside = words[start:position]
         if END_OF_OPTIONS in inside:
             return inside[-1] == END_OF_OPTIONS
-        operands = sum(not word.startswith("-") for word in inside)
-        return operands < 2 if words[start - 1] == "run" else operands == 1
+        counts = (sum(not word.startswith("-") for word in inside), _operands(inside))
+        return min(counts) < 2 if words[start - 1] == "run" else 1 in counts
     profile = PROFILES.get(program)
     if profile is None or not profile.subcommands or profile.operands is not Operands.NOTHING or language_of(program):
         return False
     alone = (word for before, word in pairwise(words[:position]) if not before.startswith("-"))
     return len(_profiles(profile, words[:position])) == 1 and all(word.startswith("-") for word in alone)
+
+
+def _operands(inside: Sequence[str]) -> int:
+    """How many words are no flag, nor the value of one; a flag that nobody knows may have one."""
+    found, takes = 0, False
+    for word in inside:
+        if word.startswith("-"):
+            takes = "=" not in word and word not in _SWITCHES and not _SWITCH_LETTERS.fullmatch(word)
+        else:
+            found, takes = found + (not takes), False
+    return found
 
 
 def _check_wrapped(words: Sequence[str], position: int, name: str) -> None:

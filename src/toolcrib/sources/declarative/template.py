@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from toolcrib.sources.declarative.guards import is_guarded
+from toolcrib.sources.declarative.guards import is_guarded, takes_settings
 from toolcrib.values.json import Json, canonical, kind
 from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
@@ -97,6 +97,8 @@ def fill_words(
         text = word.fill(arguments, schema)
         if word.is_open and not _ends_options(program, words, position):
             refuse_option(next(word.fields), text)
+        if word.is_open and "=" in text and takes_settings(_literals(program, words), position + 1):
+            raise _setting(next(word.fields), text)
         filled.append(text)
     return tuple(filled)
 
@@ -111,7 +113,16 @@ def open_fields(words: Sequence[Word], program: str) -> list[str]:
 
 
 def _ends_options(program: str, words: Sequence[Word], position: int) -> bool:
-    return is_guarded((program, *(word.literal or "" for word in words)), position + 1)
+    return is_guarded(_literals(program, words), position + 1)
+
+
+def _literals(program: str, words: Sequence[Word]) -> tuple[str, ...]:
+    return (program, *(word.literal or "" for word in words))
+
+
+def _setting(name: str, text: str) -> Refusal:
+    message = f"{name} must not hold '=': the command would take {text[:40]!r} for a setting, not for a value"
+    return Refusal(Reason.VALIDATION_ERROR, message, {"argument": name})
 
 
 def refuse_option(name: str, text: str) -> None:

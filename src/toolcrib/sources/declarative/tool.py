@@ -63,7 +63,11 @@ def declared_tool(definition: Definition, desk: CommandDesk) -> Tool:
         tool_type=ToolType.DECLARATIVE,
         timeout=definition.timeout_ms / 1000 + GRACE_SECONDS,
         source=Source("declarative", PurePath(definition.place).name),
-        metadata={"place": definition.place, "command": definition.command},
+        metadata={
+            "place": definition.place,
+            "command": definition.command,
+            "environment": ", ".join(sorted(desk.environment(definition.env_allowlist))),
+        },
     )
     return Tool(
         spec,

@@ -144,7 +144,7 @@ async def _call(keeper: Keeper, listed: Listed, context: ToolContext, arguments:
     raw_name = listed.name
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
-        context.progress(message or "", progress / total if total else None)
+        context.progress(message or "", min(1.0, max(0.0, progress / total)) if total else None)
 
     try:
         return returned(await keeper.call(listed, dict(arguments), tell, WAIT_SECONDS))
