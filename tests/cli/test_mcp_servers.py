@@ -99,3 +99,14 @@ def test_a_server_is_taken_by_either_of_its_names_and_two_never_become_one(toolc
     assert json.loads((folder / "home" / "mcp.json").read_text())["mcpServers"].keys() == {"my-server", "Other-beta"}
     wrong = toolcrib("mcp-servers", "import", "other.json", "--only", "nobody", *HOME)
     assert "it has my server, my-server, Other (beta)" in wrong.err
+
+
+def test_what_an_entry_says_of_a_tool_that_the_server_does_not_have_is_told(toolcrib: Toolcrib, folder: Path) -> None:
+    assert toolcrib("mcp-servers", "add", "ours", *HOME, "--", sys.executable, str(HOSTILE)).code == 0
+    file = folder / "home" / "mcp.json"
+    written = json.loads(file.read_text())
+    written["mcpServers"]["ours"]["tools"] = {"ecco": {"hidden": True}}
+    file.write_text(json.dumps(written))
+    done = toolcrib("mcp-servers", "test", *HOME)
+    assert done.code == 0
+    assert "ours: ecco was set aside: its entry says how to treat it" in done.err

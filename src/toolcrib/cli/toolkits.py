@@ -95,7 +95,8 @@ def _switch(choices: Choices, modules: tuple[str, ...], name: str, agent: str, v
     if rows:
         print_table(("tool", "now", "because"), rows)
     if changed.missing:
-        hint(f"toolcrib: not there at present: {', '.join(changed.missing)}")
+        names = ", ".join(changed.missing)
+        hint(f"toolcrib: not there at present: {names}; the switch holds as soon as a program or module brings them")
 
 
 def _line(kit: Kit) -> tuple[str, str, str, str]:

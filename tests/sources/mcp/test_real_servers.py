@@ -98,3 +98,13 @@ async def test_every_tool_of_every_real_server_can_be_registered(crib_with: Open
         assert {name: aside for name, aside in crib.servers.set_aside.items() if aside} == {}
         assert len(run.tools) > 50
         assert len(run.advertise("openai")) == len(run.tools)
+
+
+async def test_what_the_operator_says_holds_for_resources_and_prompts_too(crib_with: Open) -> None:
+    said = {"resource_read": {"hidden": True}, "prompt_get": {"dangerous": True, "network": False}}
+    async with crib_with(all={**node("everything", "stdio"), "tools": said}) as crib, crib.run() as run:
+        specs = {spec.name: spec for spec in run.tools.specs}
+        assert "mcp.all.resource_read" not in specs
+        assert "mcp.all.resource_list" in specs
+        assert specs["mcp.all.prompt_get"].tags >= {"dangerous"}
+        assert not specs["mcp.all.prompt_get"].network

@@ -51,6 +51,10 @@ async def test_a_server_killed_during_a_call_costs_that_call_and_works_after_its
     entry: dict[str, object] = {"url": f"http://127.0.0.1:{port}/mcp", "connect_timeout_ms": 20_000}
     async with everything(port) as server, crib_with(all=entry) as crib, crib.run() as run:
         assert (await run.call("mcp.all.echo", {"message": "hi"})).text == "Echo: hi"
+        for name in ("mcp.all.echo", "mcp.all.resource_read"):
+            targets = crib.runtime.registry.snapshot[name].targets
+            assert targets is not None
+            assert [target.value for target in targets({})] == [f"127.0.0.1:{port}"]
         long = {"duration": 30, "steps": 60}
         call = asyncio.create_task(run.call("mcp.all.trigger-long-running-operation", long))
         async for event in crib.events():

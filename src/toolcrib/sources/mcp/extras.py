@@ -10,7 +10,7 @@ from mcp import Client, MCPError
 
 from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown
-from toolcrib.sources.mcp.translate import content_text, resource_text
+from toolcrib.sources.mcp.translate import content_text, resource_text, said_of, tags_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import Reason, Refusal
@@ -35,12 +35,14 @@ class Extra(NamedTuple):
 
 
 def extra_tools(entry: Entry, keeper: Keeper, client: Client, version: str) -> Iterator[Tool]:
-    """The tools for what this server says it has."""
+    """The tools for what this server says it has, as far as the operator hides none of them."""
     capabilities = client.server_capabilities
     offered = (*RESOURCES,) if capabilities.resources is not None else ()
     offered += PROMPTS if capabilities.prompts is not None else ()
-    tags = frozenset({"mcp", "network"} if entry.network else {"mcp"})
     for extra in offered:
+        said = said_of(entry, extra.name)
+        if said.hidden:
+            continue
         schema: JsonObject = {
             "type": "object",
             "properties": extra.properties,
@@ -51,8 +53,8 @@ def extra_tools(entry: Entry, keeper: Keeper, client: Client, version: str) -> I
             name=f"mcp.{entry.name}.{extra.name}",
             description=extra.description.format(server=entry.name),
             input_schema=schema,
-            effect=Effect.READ,
-            tags=tags,
+            effect=said.effect or Effect.READ,
+            tags=tags_of(entry, said),
             tool_type=ToolType.MCP,
             timeout=entry.timeout,
             source=Source("mcp", entry.identity, version),
@@ -125,3 +127,4 @@ PROMPTS = (
     Extra("prompt_list", "List the prompts of the MCP server {server}.", _CURSOR, [], _list_prompts),
     Extra("prompt_get", "Fill in a prompt of {server}.", {"name": _PROMPT, "arguments": _FILL}, ["name"], _get_prompt),
 )
+EXTRAS = frozenset(extra.name for extra in (*RESOURCES, *PROMPTS))

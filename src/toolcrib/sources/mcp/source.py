@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from mcp import Client, MCPError
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from toolcrib.network import Reach
 from toolcrib.sources.fixed import fixed_target
 from toolcrib.sources.mcp.entry import Entry
-from toolcrib.sources.mcp.extras import extra_tools
+from toolcrib.sources.mcp.extras import EXTRAS, extra_tools
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, ToolChanged, Transport
 from toolcrib.sources.mcp.pipe import Link, Spawn, piped
 from toolcrib.sources.mcp.translate import returned, spec_of
@@ -22,6 +23,7 @@ from toolcrib.values.context import ToolContext
 from toolcrib.values.references import resolved
 from toolcrib.values.refusal import InvalidName, Reason, Refusal, RegistrationError
 from toolcrib.values.result import ToolReturn
+from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments, Tool
 from toolcrib.values.turn import Turn
 
@@ -117,7 +119,9 @@ class McpSource:
             except (InvalidName, RegistrationError) as error:
                 aside[listed.name[:80]] = str(error)
         for extra in extra_tools(entry, keeper, client, version):
-            tools.setdefault(extra.name, extra)
+            tools.setdefault(extra.name, _placed(extra, entry))
+        for name in entry.tools.keys() - {listed.name for listed in keeper.listed} - EXTRAS - aside.keys():
+            aside[name] = "its entry says how to treat it, and the server has no tool of this name"
         aside.update(await self._publish(entry.name, list(tools.values())))
         self.set_aside[entry.name] = aside
 
@@ -126,11 +130,19 @@ class McpSource:
         return said is not None and said.hidden
 
     def _tool(self, listed: Listed, entry: Entry, keeper: Keeper, version: str) -> Tool:
-        handler = partial(_call, keeper, listed)
-        if not entry.remote:
-            return Tool(spec_of(listed, entry, version), handler)
-        target = (fixed_target(entry.url),)
-        return Tool(spec_of(listed, entry, version), handler, targets=lambda _: target)
+        return _placed(Tool(spec_of(listed, entry, version), partial(_call, keeper, listed)), entry)
+
+
+def _placed(tool: Tool, entry: Entry) -> Tool:
+    """A tool of a server that is reached over the network touches its host, whatever it is asked."""
+    if not entry.remote:
+        return tool
+    target = (fixed_target(entry.url),)
+
+    def targets(_: Arguments) -> Sequence[Target]:
+        return target
+
+    return replace(tool, targets=targets)
 
 
 def _web(reach: Reach) -> Callable[[str, Mapping[str, str], Link], Transport]:

@@ -23,12 +23,7 @@ _NO_OVERRIDE = Override()
 
 def spec_of(tool: Listed, entry: Entry, version: str) -> ToolSpec:
     """A listed tool as a specification: write and network until the operator says otherwise."""
-    said = entry.tools.get(tool.name, _NO_OVERRIDE)
-    tags = {"mcp"}
-    if said.network if said.network is not None else entry.network:
-        tags.add("network")
-    if said.dangerous:
-        tags.add("dangerous")
+    said = said_of(entry, tool.name)
     annotations = tool.annotations.model_dump(mode="json", by_alias=True, exclude_none=True) if tool.annotations else {}
     return ToolSpec(
         name=f"mcp.{entry.name}.{safe_name(tool.name)}",
@@ -37,13 +32,27 @@ def spec_of(tool: Listed, entry: Entry, version: str) -> ToolSpec:
         input_schema=cast("Mapping[str, Json]", tool.input_schema),
         output_schema=cast("Mapping[str, Json] | None", tool.output_schema),
         effect=said.effect or Effect.WRITE,
-        tags=frozenset(tags),
+        tags=tags_of(entry, said),
         tool_type=ToolType.MCP,
         timeout=entry.timeout,
         source=Source("mcp", entry.identity, version),
         annotations=cast("Mapping[str, Json]", annotations) or NOTHING,
         metadata={"raw_name": tool.name, "server": entry.name, "untrusted": True},
     )
+
+
+def said_of(entry: Entry, raw_name: str) -> Override:
+    """What the operator says of a tool, or of what stands beside the tools."""
+    return entry.tools.get(raw_name, _NO_OVERRIDE)
+
+
+def tags_of(entry: Entry, said: Override) -> frozenset[str]:
+    tags = {"mcp"}
+    if said.network if said.network is not None else entry.network:
+        tags.add("network")
+    if said.dangerous:
+        tags.add("dangerous")
+    return frozenset(tags)
 
 
 def safe_name(raw: str) -> str:
