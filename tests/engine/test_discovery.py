@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
@@ -20,6 +21,7 @@ from toolcrib.catalog.index import Entry, Kind
 from toolcrib.catalog.index.embed import Vectors
 from toolcrib.catalog.tokens_estimate import TokenEstimator
 from toolcrib.engine.run import Run
+from toolcrib.engine.usage import Memories
 from toolcrib.testing import MemoryStore, make_run
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import Json, JsonObject
@@ -402,6 +404,16 @@ async def test_nothing_is_remembered_where_the_operator_wants_none_and_secrets_n
         bodies = [body for (kind, _), (body, _) in store._documents.items() if kind == "usage_memory"]
         assert len(bodies) == kept
         assert not any(secret.encode() in body for body in bodies)
+
+
+async def test_what_is_forgotten_while_others_learn_is_forgotten_without_trouble(tmp_path: Path) -> None:
+    async with kept(tmp_path, made(1), APPEND) as run:
+        memories = Memories(run.runtime.store, "p")
+        await memories.learn("main", [("a.b", "one"), ("a.c", "two")])
+        gone = await asyncio.gather(*(memories.forget("main", tool) for tool in ("a.b", "a.c")))
+        await asyncio.gather(memories.learn("main", [("a.b", "three")]), memories.forget("main", "a.c"))
+        assert gone == [1, 1]
+        assert dict((await memories.of("main")).past) == {"a.b": ("three",)}
 
 
 async def test_a_failed_call_teaches_nothing() -> None:

@@ -46,14 +46,18 @@ class Memories:
                 return  # a memory that cannot be kept is no reason to fail a run that went well
 
     async def forget(self, agent_id: str, tool: str | None) -> int:
-        """Erase what was remembered for one tool, or for all; how many queries that were."""
+        """Erase what was remembered for one tool, or for all, also where runs add to it; how many queries that were."""
         key = memory_key(self._project, agent_id)
-        document = await self._store.load(KIND, key)
-        if document is None:
-            return 0
-        memory = read_memory(document.body)
-        kept = UsageMemory() if tool is None else memory.forget(tool)
-        gone = sum(map(len, memory.past.values())) - sum(map(len, kept.past.values()))
-        if gone:
-            await self._store.append(Unit((), documents=(Document(KIND, key, memory_body(kept), document.version),)))
-        return gone
+        while True:  # each conflict is an addition of somebody else's, so this ends when the others pause
+            document = await self._store.load(KIND, key)
+            memory = read_memory(document.body if document else None)
+            kept = UsageMemory() if tool is None else memory.forget(tool)
+            gone = sum(map(len, memory.past.values())) - sum(map(len, kept.past.values()))
+            if document is None or not gone:
+                return 0
+            fresh = Document(KIND, key, memory_body(kept), document.version)
+            try:
+                await self._store.append(Unit((), documents=(fresh,)))
+                return gone
+            except Conflict:
+                continue
