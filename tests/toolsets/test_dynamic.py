@@ -368,3 +368,13 @@ async def test_a_stored_tool_that_cannot_be_registered_is_set_aside_on_record(ma
         assert "dynamic.odd" not in run.tools
         events = [event async for event in crib.events("dynamic", follow_on=False)]
     assert [event.type for event in events] == ["dynamic_tool_set_aside"]
+
+
+async def test_an_update_that_changes_nothing_takes_no_approval_away(making: Making) -> None:
+    async with making.open() as crib:
+        await made(crib, "same", script("echo same"))
+        async with crib.run() as run:
+            for more in ({}, {"description": "It is same."}, {"implementation": script("echo same")}):
+                given: dict[str, Json] = {"name": "same", "version": 1, **more}
+                assert (await run.call("tools.update", given)).reason is Reason.VALIDATION_ERROR
+            assert (await run.call("dynamic.same", {})).text.strip() == "same"

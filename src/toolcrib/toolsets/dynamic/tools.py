@@ -150,6 +150,8 @@ def _add_update(build: ToolsetBuilder, services: DynamicServices) -> None:
             creator=_creator(context, standing),
             at=services.now(),
         )
+        if _body(made) == _body(before):
+            raise wrong(f"{full} is like this already, in version {version}; give what is to be different")
         return await _commit(context, services, standing, index, made)
 
 
@@ -167,7 +169,8 @@ def _add_delete(build: ToolsetBuilder, services: DynamicServices) -> None:
         )
         put_definition(context, index, gone)
         context.emit("dynamic_tool_deleted", _told(gone))
-        return ToolReturn((Text(f"deleted {full}; its {version} versions stay on record"),), _told(gone))
+        kept = "its version stays" if version == 1 else f"its {version} versions stay"
+        return ToolReturn((Text(f"deleted {full}; {kept} on record"),), _told(gone))
 
 
 def _add_looking(build: ToolsetBuilder, services: DynamicServices) -> None:
@@ -201,7 +204,7 @@ async def _commit(
     context: ToolContext, services: DynamicServices, standing: Standing, index: Index, made: Definition
 ) -> ToolReturn:
     """Check a version in full, and put it on record with the result of this call."""
-    text = canonical([made.description, made.input_schema, made.implementation])
+    text = _body(made)
     if MARKER.search(text) or services.holds_secrets(text):
         raise wrong(
             "the definition holds a secret, or a mark where one was; tools get secrets as arguments or not at all"
@@ -215,6 +218,10 @@ async def _commit(
     context.emit(f"dynamic_tool_{made.action}", _told(made))
     words = f"{made.action} {made.name}, version {made.version}. It cannot be called yet: "
     return ToolReturn((Text(words + unapproved(made.name, made.version)),), _told(made))
+
+
+def _body(definition: Definition) -> str:
+    return canonical([definition.description, definition.input_schema, definition.implementation])
 
 
 def _register(made: Definition, index: Index, services: DynamicServices) -> None:
