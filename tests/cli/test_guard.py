@@ -88,7 +88,7 @@ def test_the_catalog_shows_families_plan_mode_and_contracts(toolcrib: Run) -> No
     assert row(rows, "notes.add")["plan"] is False
     planned = toolcrib("tools", "list", "-m", "notes.py", "--agent", "main", "--mode", "plan", "--surface", "runtime")
     assert "notes.add" not in planned.out
-    assert re.search(r"workspace.read +read +allow +yes +unchecked", planned.out)
+    assert re.search(r"workspace\.read +workspace +workspace_read +read +allow +yes +unchecked +[0-9a-f]{12} ", planned.out)
 
 
 def test_the_catalog_of_an_agent_has_the_tools_that_its_definition_brings(toolcrib: Run, folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_catalog_of_an_agent_has_the_tools_that_its_definition_brings(toolcr
     done = toolcrib("tools", "list", "--agent", "adder", "--surface", "gateway", "--json")
     assert [each["name"] for each in json.loads(done.out)] == ["custom.add"], done.err
     planned = toolcrib("tools", "list", "--agent", "adder", "--mode", "plan", "--surface", "gateway", "--all").out
-    assert re.search(r"custom.add +write +out +no +unchecked", planned)
+    assert re.search(r"custom\.add +[a-z-]+ +- +write +out +no +unchecked", planned)
 
 
 def test_edges_are_approved_and_scopes_locked_by_name_and_the_journal_tells(toolcrib: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from toolcrib.cli.catalogue import Loaded, Viewpoint, entries_of
 from toolcrib.cli.command import Choices, Form
@@ -11,6 +12,11 @@ from toolcrib.cli.guarding import Kept, Look, contract_fields, crib_of, standing
 from toolcrib.cli.listing import entry_json
 from toolcrib.cli.output import print_json, print_table
 from toolcrib.values.identity import Surface
+from toolcrib.values.json import Json
+
+_COLUMNS = ("tool", "family", "aliases", "effect", "call", "plan", "contract", "fingerprint", "description")
+_FINGERPRINTS = ("contract_fingerprint", "registered_contract_fingerprint")
+_SHORT = 12
 
 
 def print_rows(
@@ -22,7 +28,7 @@ def print_rows(
     if choices.form is Form.JSON:
         print_json([{**entry_json(entry), **contract_fields(kept)} for entry, kept in shown])
     elif shown:
-        print_table(("tool", "effect", "call", "plan", "contract", "description"), [_line(*each) for each in shown])
+        print_table(_COLUMNS, [_line(*each) for each in shown])
     else:
         hint("toolcrib: no tool is there for this caller; --all says why")
 
@@ -41,4 +47,13 @@ def _line(entry: Loaded, kept: Kept) -> tuple[str, ...]:
     stands = row.status.value + ("" if row.change is None else f", {row.change.value}")
     said = spec.description.strip().partition("\n")[0] if entry.out is None else entry.out
     verdict = entry.decision.verdict.name.lower() if entry.out is None else "out"
-    return spec.name, spec.effect.value, verdict, "yes" if kept.plan else "no", stands, said
+    facts = contract_fields(kept)
+    family, aliases = str(facts["family"] or "-"), ", ".join(spec.aliases) or "-"
+    plan = "yes" if kept.plan else "no"
+    return spec.name, family, aliases, spec.effect.value, verdict, plan, stands, _fingerprints(facts), said
+
+
+def _fingerprints(facts: Mapping[str, Json]) -> str:
+    """The tool as it is, and as it was registered where that is another."""
+    now, registered = (str(facts[name] or "-")[:_SHORT] for name in _FINGERPRINTS)
+    return now if now == registered else f"{now} (registered {registered})"
