@@ -88,7 +88,8 @@ def test_the_catalog_shows_families_plan_mode_and_contracts(toolcrib: Run) -> No
     assert row(rows, "notes.add")["plan"] is False
     planned = toolcrib("tools", "list", "-m", "notes.py", "--agent", "main", "--mode", "plan", "--surface", "runtime")
     assert "notes.add" not in planned.out
-    assert re.search(r"workspace\.read +workspace +workspace_read +read +allow +yes +unchecked +[0-9a-f]{12} ", planned.out)
+    told = r"workspace\.read +workspace +workspace_read +read +allow +yes +unchecked +[0-9a-f]{12} "
+    assert re.search(told, planned.out)
 
 
 def test_the_catalog_of_an_agent_has_the_tools_that_its_definition_brings(toolcrib: Run, folder: Path) -> None:
