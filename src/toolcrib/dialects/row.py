@@ -51,6 +51,21 @@ def take_following(reader: Reader, spec: Format) -> None:
         take_row(reader, row)
 
 
+def with_close(take: Take, closes: tuple[str, ...], otherwise: str) -> Take:
+    """The same up to one of `closes`; for a format without any, up to where the pattern `otherwise` fits."""
+    tail = re.compile(rf"\s*(?:{'|'.join(map(re.escape, closes)) or otherwise})").match
+
+    def take_closed(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
+        call, source = take(reader, head), reader.source
+        end = tail(source.window, source.pos) if call is not None else None
+        if end is None:
+            return None
+        source.pos = end.end()
+        return call
+
+    return take_closed
+
+
 @lru_cache(maxsize=128)
 def _row(spec: Format) -> Row | None:
     """Made from the layout: what stands between the end of a call and the body of the next. None in lists."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,34 +20,6 @@ from toolcrib.values.refusal import ConfigError
 
 pytestmark = pytest.mark.anyio
 TEXT = {"type": "string"}
-
-
-class Echo(BaseHTTPRequestHandler):
-    """Says back what it was asked, headers and all."""
-
-    def _answer(self) -> None:
-        sent = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-        said = {"method": self.command, "path": self.path, "body": sent, "headers": dict(self.headers.items())}
-        body = json.dumps(said).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = do_POST = do_PUT = do_DELETE = _answer
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-
-@pytest.fixture
-def address() -> Generator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
 
 
 def with_paths(paths: Mapping[str, Any], server: str = "https://shop.example", **more: Any) -> dict[str, Any]:
@@ -150,7 +120,7 @@ paths:
         }
 
 
-async def test_values_go_where_the_document_says_in_the_form_it_says(tmp_path: Path, address: str) -> None:
+async def test_values_go_where_the_document_says_in_the_form_it_says(tmp_path: Path, echo: str) -> None:
     numbers = {"type": "array", "items": {"type": "integer"}}
     form = {"type": "object", "properties": {"a": TEXT}, "additionalProperties": TEXT}
     given = [
@@ -169,7 +139,7 @@ async def test_values_go_where_the_document_says_in_the_form_it_says(tmp_path: P
         "ids": [1, 2], "id": "q&x=1", "flat": [1, 2], "piped": [3, 4], "deep": {"a": "1"}, "wide": {"a": "2"},
         "json": {"a": "3"}, "header_id": "h", "theme": "dark; admin=1",
     }  # fmt: skip
-    document = with_paths({"/x/{ids}/{undeclared}": {"get": {"operationId": "all", "parameters": given}}}, address)
+    document = with_paths({"/x/{ids}/{undeclared}": {"get": {"operationId": "all", "parameters": given}}}, echo)
     async with opened(tmp_path, document) as (run, _):
         assert "Authorization" not in properties(run, "api.shop.all")
         said: Any = (await run.call("api.shop.all", {**arguments, "undeclared": "u"})).data
@@ -182,9 +152,9 @@ OUTWARD = ["..", ".", "", "%2e%2e", "a/../../b", "//evil.example", "a\r\nHost: e
 
 
 @pytest.mark.parametrize("value", OUTWARD)
-async def test_a_value_in_a_path_stays_one_part_of_it(tmp_path: Path, address: str, value: str) -> None:
+async def test_a_value_in_a_path_stays_one_part_of_it(tmp_path: Path, echo: str, value: str) -> None:
     two, one = {"get": {"operationId": "two"}}, {"get": {"operationId": "one"}}
-    document = with_paths({"/x/{a}.{b}/y": two, "/x/{a}/y": one}, address)
+    document = with_paths({"/x/{a}.{b}/y": two, "/x/{a}/y": one}, echo)
     async with opened(tmp_path, document) as (run, _):
         for name, arguments in (("api.shop.two", {"a": value, "b": value}), ("api.shop.one", {"a": value})):
             result = await run.call(name, arguments)
@@ -196,12 +166,12 @@ async def test_a_value_in_a_path_stays_one_part_of_it(tmp_path: Path, address: s
 
 
 async def test_what_the_operator_says_no_argument_says_again_and_no_answer_shows(
-    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, echo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHOP_TOKEN", "kite-of-seven-summers")
     monkeypatch.setenv("SHOP_KEY", "lamp-of-nine-winters")
     given = [parameter("X-Token", "header"), parameter("key", "query", required=True), parameter("q", "query")]
-    document = with_paths({"/x": {"get": {"operationId": "get", "parameters": given}}}, address)
+    document = with_paths({"/x": {"get": {"operationId": "get", "parameters": given}}}, echo)
     entry = {"headers": {"x-token": "${SHOP_TOKEN}"}, "query": {"key": "${SHOP_KEY}"}}
     async with opened(tmp_path, document, **entry) as (run, _):
         assert list(properties(run, "api.shop.get")) == ["q"]
@@ -213,19 +183,19 @@ async def test_what_the_operator_says_no_argument_says_again_and_no_answer_shows
     assert "winters" not in result.text
 
 
-async def test_an_operation_of_another_host_gets_no_secret_of_this_one(tmp_path: Path, address: str) -> None:
+async def test_an_operation_of_another_host_gets_no_secret_of_this_one(tmp_path: Path, echo: str) -> None:
     own = {"get": {"operationId": "own"}}
-    elsewhere = {"get": {"operationId": "elsewhere", "servers": [{"url": f"{address}/deep"}]}}
+    elsewhere = {"get": {"operationId": "elsewhere", "servers": [{"url": f"{echo}/deep"}]}}
     document = with_paths({"/own": own, "/elsewhere": elsewhere}, "https://shop.example")
     assert (await names_of(tmp_path, document))[0] == ["api.shop.own"]
-    async with opened(tmp_path, document, server=address) as (run, aside):
+    async with opened(tmp_path, document, server=echo) as (run, aside):
         assert [spec.name for spec in run.tools.specs] == ["api.shop.elsewhere"]
         assert "entry of its own" in " ".join(aside.values())
         said: Any = (await run.call("api.shop.elsewhere")).data
         assert said["path"] == "/deep/elsewhere"
 
 
-async def test_bodies_of_forms_and_of_text_are_sent_as_such(tmp_path: Path, address: str) -> None:
+async def test_bodies_of_forms_and_of_text_are_sent_as_such(tmp_path: Path, echo: str) -> None:
     form = {"schema": {"type": "object", "additionalProperties": True}}
     both = {"text/plain": {"schema": TEXT}, "application/x-www-form-urlencoded": form}
     paths = {
@@ -239,7 +209,7 @@ async def test_bodies_of_forms_and_of_text_are_sent_as_such(tmp_path: Path, addr
             }
         },
     }
-    async with opened(tmp_path, with_paths(paths, address)) as (run, aside):
+    async with opened(tmp_path, with_paths(paths, echo)) as (run, aside):
         assert dict(aside) == {}
         sent: Any = (await run.call("api.shop.form", {"body": {"a": ["1", "2"], "b": "x&y"}})).data
         assert (sent["body"], sent["headers"]["Content-Type"]) == (
@@ -252,7 +222,7 @@ async def test_bodies_of_forms_and_of_text_are_sent_as_such(tmp_path: Path, addr
         assert (sent["path"], sent["body"]) == ("/body?body=q", "null")
 
 
-async def test_bodies_of_many_shapes_are_checked_before_anything_is_sent(tmp_path: Path, address: str) -> None:
+async def test_bodies_of_many_shapes_are_checked_before_anything_is_sent(tmp_path: Path, echo: str) -> None:
     cat, tree, old = ({"$ref": f"#/components/schemas/{name}"} for name in ("Cat", "Tree", "Old"))
     schemas = {
         "Cat": {"type": "object", "properties": {"cat": TEXT}, "required": ["cat"]},
@@ -264,7 +234,7 @@ async def test_bodies_of_many_shapes_are_checked_before_anything_is_sent(tmp_pat
         f"/{name}": {"post": {"operationId": name, "requestBody": {"content": {"application/json": {"schema": body}}}}}
         for name, body in bodies.items()
     }
-    async with opened(tmp_path, with_paths(paths, address, components={"schemas": schemas})) as (run, aside):
+    async with opened(tmp_path, with_paths(paths, echo, components={"schemas": schemas})) as (run, aside):
         assert dict(aside) == {}
         cases: list[tuple[str, Any, bool]] = [
             ("choice", {"cat": "x"}, True), ("choice", {"kids": [{"kids": []}]}, True),

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Generator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,38 +17,9 @@ from toolcrib.values.refusal import ConfigError, Reason
 pytestmark = pytest.mark.anyio
 
 
-class Shop(BaseHTTPRequestHandler):
-    """Says back what it was asked."""
-
-    def _answer(self) -> None:
-        length = int(self.headers.get("content-length", 0))
-        said = {
-            "method": self.command,
-            "path": self.path,
-            "body": self.rfile.read(length).decode(),
-            "token": self.headers.get("Authorization"),
-            "trace": self.headers.get("X-Trace"),
-        }
-        body = json.dumps(said).encode()
-        self.send_response(404 if "/missing" in self.path else 200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = do_POST = do_DELETE = _answer
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-
 @pytest.fixture
-def address() -> Generator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Shop)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+def address(echo: str) -> str:
+    return f"{echo}/v1"
 
 
 def document(address: str) -> dict[str, Any]:
@@ -111,7 +79,7 @@ async def test_operations_are_called_with_parameters_where_they_belong(tmp_path:
     arguments = {"id": "a/b c", "tag": ["x", "y&z"], "X-Trace": "t1"}
     result = await called(tmp_path / "home", address, "api.shop.get-item", arguments)
     assert result.data["path"] == "/v1/items/a%2Fb%20c?tag=x&tag=y%26z"
-    assert (result.data["method"], result.data["trace"]) == ("GET", "t1")
+    assert (result.data["method"], result.data["headers"]["X-Trace"]) == ("GET", "t1")
 
 
 async def test_a_body_follows_its_schema_or_is_refused(tmp_path: Path, address: str) -> None:

@@ -20,7 +20,7 @@ from toolcrib.dialects.literals import (
 )
 from toolcrib.dialects.parsed import ParsedCall
 from toolcrib.dialects.reader import Block, Reader, Take
-from toolcrib.dialects.row import Row, take_row
+from toolcrib.dialects.row import Row, take_row, with_close
 from toolcrib.dialects.source import Markers, Source, markers, read_to_any, skip_space, take
 from toolcrib.values.json import Json
 
@@ -75,18 +75,7 @@ def head(spec: Invoked) -> str:
 @lru_cache(maxsize=64)
 def taking(spec: Invoked) -> Take:
     """What takes a call of a known tool with plain values, close and all; without a close, up to any character."""
-    closes = "|".join(map(re.escape, spec.closes)) or r"(?=\S)"
-    tail, take_listed = re.compile(rf"\s*(?:{closes})").match, _list(spec).take
-
-    def take(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
-        call, source = take_listed(reader, head), reader.source
-        end = tail(source.window, source.pos) if call is not None else None
-        if end is None:
-            return None
-        source.pos = end.end()
-        return call
-
-    return take
+    return with_close(_list(spec).take, spec.closes, r"(?=\S)")
 
 
 @lru_cache(maxsize=64)

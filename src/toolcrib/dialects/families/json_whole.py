@@ -11,7 +11,7 @@ from typing import TypeAlias
 from toolcrib.dialects.formats.spec import JsonBlock, Shape
 from toolcrib.dialects.parsed import ParsedCall
 from toolcrib.dialects.reader import Reader, Take
-from toolcrib.dialects.row import Row
+from toolcrib.dialects.row import Row, with_close
 from toolcrib.values.json import Json
 
 Plain: TypeAlias = "Callable[[Json, Reader], ParsedCall | None]"
@@ -26,18 +26,7 @@ def head(spec: JsonBlock) -> str:
 @lru_cache(maxsize=64)
 def taking(spec: JsonBlock) -> Take:
     """What takes a plain call, close and all; without a close, up to what is no further JSON."""
-    closes = "|".join(map(re.escape, spec.closes)) or r"(?=[^\s{\[,;\]`])"
-    tail, take_listed = re.compile(rf"\s*(?:{closes})").match, in_list(spec).take
-
-    def take(reader: Reader, head: re.Match[str]) -> ParsedCall | None:
-        call, source = take_listed(reader, head), reader.source
-        end = tail(source.window, source.pos) if call is not None else None
-        if end is None:
-            return None
-        source.pos = end.end()
-        return call
-
-    return take
+    return with_close(in_list(spec).take, spec.closes, r"(?=[^\s{\[,;\]`])")
 
 
 @lru_cache(maxsize=64)
