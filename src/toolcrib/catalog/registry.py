@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import re
-from collections.abc import Callable, Generator, ItemsView, Iterable, Iterator, Mapping, ValuesView
-from contextlib import contextmanager
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from toolcrib.catalog.decorate import tool_of
 from toolcrib.catalog.signature import DerivedSchema
+from toolcrib.catalog.uncollected import uncollected
 from toolcrib.catalog.validate import Validator, check_definition, check_input_schema
 from toolcrib.values.json import JsonError, JsonObject, check_json
 from toolcrib.values.name import ENVELOPES
@@ -93,7 +92,7 @@ class Registry:
         added: dict[str, Tool] = {}
         spellings: dict[str, str] = {}
         problems: list[ToolcribError] = []
-        with _uncollected():
+        with uncollected():
             for source in tools:
                 try:
                     tool = self.admitted(source)
@@ -209,19 +208,6 @@ class Registry:
         changes = (*self.snapshot.changes[1 - REMEMBERED_CHANGES :], changed)
         self.snapshot = Snapshot(MappingProxyType(tools), self.snapshot.generation + 1, changes)
         return self.snapshot
-
-
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """Without looking for garbage, of which tools make none: on the way to ten thousand of them everything that the
-    process holds would be walked through twice, and each tool would cost a third more than the first thousand did."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _no_absence(name: str) -> str | None:

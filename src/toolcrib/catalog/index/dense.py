@@ -1,77 +1,158 @@
-"""The same sums as `postings.best_candidates`, in numpy. Imported only where numpy is."""
+"""The same sums as `postings.add_up`, in numpy. Imported only where numpy is."""
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
-from itertools import count
+from collections.abc import Iterable, Mapping
+from itertools import chain, count, islice
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from toolcrib.catalog.index.document import Document
-from toolcrib.catalog.index.postings import Candidate, Column, Earlier, Gain, Packed, Postings
+from toolcrib.catalog.index.document import FIELDS, SATURATION, Document
+from toolcrib.catalog.index.postings import Column, Earlier, Found, Gain, Pack, Postings, Weighed
 
 Doubles = np.ndarray[tuple[int], np.dtype[np.double]]
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Singles = np.ndarray[tuple[int], np.dtype[np.single]]
+Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
+Table = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 FAINT = 0.02
+BATCH = 5_000
+MANY = 5
+STRIDE = 16
+SHAPE = ("weight", "dilution", "typical")
 
 
-def best_candidates(
-    gains: Iterable[Gain], keep: int, within: Iterable[int] | None, earlier: Earlier, size: int
-) -> list[Candidate]:
-    """The `keep` highest sums of gains, over `size` slots."""
-    sums = np.zeros(size)
+class Sums(NamedTuple):
+    """As `postings.Sums`: the same to the last bit, since all is added in the same order."""
+
+    alone: Doubles
+    together: Doubles
+
+    def best_alone(self, keep: int, within: Iterable[int] | None, earlier: Earlier) -> Found:
+        return _best(self.alone, keep, within, earlier)
+
+    def best_together(self, keep: int, within: Iterable[int] | None, earlier: Earlier) -> Found:
+        return _best(self.together, keep, within, earlier)
+
+
+def add_up(gains: list[Gain], size: int) -> Sums:
+    """The sums of these gains over `size` slots."""
+    alone = np.zeros(size)
+    together = np.zeros(size) if any(gain.recalled for gain in gains) else alone
     for gain in gains:
-        _add(gain, sums)
-    if within is not None:
-        chosen = np.fromiter(within, dtype=np.intp)
-        kept = np.zeros(size)
-        kept[chosen] = sums[chosen]
-        sums = kept
-    found = _highest(sums, keep, earlier)
-    return [Candidate(slot, score) for slot, score in zip(found.tolist(), sums[found].tolist(), strict=True)]
+        _add(gain, alone, together)
+    return Sums(alone, together)
 
 
 def pack_columns(documents: Iterable[Document]) -> Postings:
-    """The postings of these documents, posted under 0, 1, 2 …: all terms sorted at once."""
+    """The postings of these documents, posted under 0, 1, 2 …: the same weights as `weigh_document`, term by term."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    terms, weights, fields, lengths = array("i"), array("f"), array("B"), array("q")
-    for document in documents:
-        terms.extend(map(numbers.__getitem__, document.weights))
-        weights.extend(document.weights.values())
-        fields.frombytes(document.fields)
-        lengths.append(len(document.weights))
-    ids = np.frombuffer(terms, dtype=np.intc)
-    order = np.argsort(ids, kind="stable")
-    slots = np.repeat(np.arange(len(lengths)), np.frombuffer(lengths, dtype=np.int64))[order]
-    ends = array("i", np.cumsum(np.bincount(ids, minlength=len(numbers))).tolist())
-    packed = Packed(
-        ends,
-        array("q", slots.tobytes()),
-        array("f", np.frombuffer(weights, dtype=np.single)[order].tobytes()),
-        array("B", np.frombuffer(fields, dtype=np.uint8)[order].tobytes()),
+    pieces: list[_Piece] = []
+    pending = iter(documents)
+    first = 0
+    while piece := _read(islice(pending, BATCH), first, numbers):
+        pieces.append(piece)
+        first += BATCH
+    if not pieces:
+        return Postings()
+    terms, slots, weights, fields = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    order = np.argsort(terms, kind="stable")
+    pack = Pack.of(
+        array("i", np.cumsum(np.bincount(terms)).tolist()),
+        array("q", slots[order].tobytes()),
+        array("f", weights[order].tobytes()),
+        array("B", fields[order].tobytes()),
     )
-    return Postings(numbers, packed).unfold()
+    return Postings(numbers, pack)
 
 
-def _add(gain: Gain, sums: Doubles) -> None:
-    """Add what each document gains: float64, in the order of plain Python, so that the sums agree to the last bit."""
-    if len(gain) == 1:
-        slots, shares = _shares(*gain[0])
-        sums[slots] += shares
+class _Piece(NamedTuple):
+    """Postings of some documents, by term."""
+
+    terms: Integers
+    slots: Integers
+    weights: Singles
+    fields: Bytes
+
+
+def _read(documents: Iterable[Document], first: int, numbers: Mapping[str, int]) -> _Piece | None:
+    """The postings of these documents, the first of which has this slot; None where there are none."""
+    said, lengths = array("q"), array("q")
+    for document in documents:
+        said.extend(map(numbers.__getitem__, chain.from_iterable(document.parts)))
+        lengths.extend(map(len, document.parts))
+    if not lengths:
+        return None
+    return _weigh(np.frombuffer(said, dtype=np.int64), np.frombuffer(lengths, dtype=np.int64), first)
+
+
+def _weigh(said: Integers, lengths: Integers, first: int) -> _Piece:
+    """Sort all terms of some documents at once, by term, document and field, and add up what stands together."""
+    documents = len(lengths) // len(FIELDS)
+    places = (np.arange(documents)[:, None] * STRIDE + np.arange(len(FIELDS))).ravel()
+    standing, counts = np.unique(said * (documents * STRIDE) + np.repeat(places, lengths), return_counts=True)
+    holding, number = standing // STRIDE, standing % STRIDE
+    is_first = np.diff(holding, prepend=-1) != 0
+    document = holding % documents
+    gained = counts * _part_shares(lengths.reshape(documents, len(FIELDS)))[document, number]
+    totals = np.bincount(np.cumsum(is_first) - 1, weights=gained)
+    return _Piece(
+        holding[is_first] // documents,
+        first + document[is_first],
+        (totals / (totals + SATURATION)).astype(np.single),
+        number[is_first].astype(np.uint8),
+    )
+
+
+def _part_shares(lengths: Table) -> Doubles:
+    """`Field.share` of every field of every document."""
+    weight, dilution, typical = (np.array([getattr(part, name) for part in FIELDS]) for name in SHAPE)
+    return weight / (1.0 - dilution + dilution * lengths / typical)
+
+
+def _add(gain: Gain, alone: Doubles, together: Doubles) -> None:
+    columns, recalled = gain
+    if len(columns) == 1 and not recalled:
+        slots, shares = _shares(*columns[0])
+        alone[slots] += shares
+        if together is not alone:
+            together[slots] += shares
         return
-    most = np.zeros(len(sums))
-    first, *others = gain
-    slots, shares = _shares(*first)
-    most[slots] = shares
-    for column, weight in others:
-        slots, shares = _shares(column, weight)
-        most[slots] = np.maximum(most[slots], shares)
-    sums += most
+    most = np.zeros(len(alone))
+    _keep_most(columns, most)
+    alone += most
+    if together is not alone:
+        _keep_most(recalled, most)
+        together += most
+
+
+def _keep_most(weighed: Weighed, most: Doubles) -> None:
+    """Raise each document to the most that one of these terms gives it."""
+    if len(weighed) < MANY:
+        for column, weight in weighed:
+            slots, shares = _shares(column, weight)
+            most[slots] = np.maximum(most[slots], shares)
+    else:
+        parts = [_shares(column, weight) for column, weight in weighed]
+        np.maximum.at(most, np.concatenate([slots for slots, _ in parts]), np.concatenate([part for _, part in parts]))
 
 
 def _shares(column: Column, weight: float) -> tuple[Integers, Doubles]:
     slots = np.frombuffer(column.slots, dtype=np.int64)
-    return slots, np.frombuffer(column.weights, dtype=np.single).astype(np.double) * weight
+    # Buffers of floats are unknown to the types of numpy, though it reads them.
+    weights = np.frombuffer(cast("array[int]", column.weights), dtype=np.single)
+    return slots, np.multiply(weights, weight, dtype=np.double)
+
+
+def _best(sums: Doubles, keep: int, within: Iterable[int] | None, earlier: Earlier) -> Found:
+    if within is not None:
+        chosen = np.fromiter(within, dtype=np.intp)
+        kept = np.zeros(len(sums))
+        kept[chosen] = sums[chosen]
+        sums = kept
+    found = _highest(sums, keep, earlier)
+    return dict(zip(found.tolist(), sums[found].tolist(), strict=True))
 
 
 def _highest(sums: Doubles, keep: int, earlier: Earlier) -> Integers:

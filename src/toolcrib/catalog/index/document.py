@@ -5,11 +5,12 @@ fixed typical lengths, so that an index grown tool by tool equals one built at o
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice, pairwise
-from typing import Protocol, TypeGuard, cast
+from typing import NamedTuple, Protocol, TypeGuard, cast
 
 from toolcrib.catalog.index.names import Keys
 from toolcrib.catalog.index.words import Analyzer, key_of
@@ -80,49 +81,45 @@ DESCRIBED_FROM = FIELDS.index(SUMMARY)
 """Fields before this one name a tool, those from here on describe it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A definition as the index keeps it."""
+class Document(NamedTuple):
+    """A definition as the index reads it."""
 
     name: str
     kind: Kind
-    weights: dict[str, float]
-    """Term → saturated weight in 0..1."""
-    fields: bytes
-    """For each term, in the order of `weights`, the first of FIELDS in which it stands."""
+    parts: tuple[list[str], ...]
+    """The terms of each of FIELDS."""
     name_terms: tuple[str, ...]
     """The distinct words of the name's last part."""
     keys: Keys
 
 
 def read_document(spec: Described, analyzer: Analyzer) -> Document:
-    """Weigh every term of a definition; raises ValueError for one without a name."""
+    """Take a definition apart into terms; raises ValueError for one without a name."""
     if not spec.name:
         raise ValueError("a definition without a name cannot be indexed")
     groups, leaf = _split_name(spec.name)
     aliases = _texts(getattr(spec, "aliases", ()))
     leaf_terms = analyzer.name_terms(leaf)
-    totals: dict[str, float] = {}
-    fields = bytearray()
-    for number, (part, terms) in enumerate(
-        zip(FIELDS, _field_terms(spec, groups, leaf_terms, aliases, analyzer), strict=True)
-    ):
-        if terms:
-            share = part.share(len(terms))
-            for term in terms:
-                totals[term] = totals.get(term, 0.0) + share
-            fields.extend(bytes([number]) * (len(totals) - len(fields)))
-    weights = {term: total / (total + SATURATION) for term, total in totals.items()}
-    keys = Keys(key_of(spec.name), key_of(leaf), tuple(key_of(alias) for alias in aliases))
     kind = getattr(spec, "kind", Kind.TOOL)
     return Document(
         spec.name,
         kind if isinstance(kind, Kind) else Kind.TOOL,
-        weights,
-        bytes(fields),
+        tuple(_field_terms(spec, groups, leaf_terms, aliases, analyzer)),
         tuple(dict.fromkeys(leaf_terms)),
-        keys,
+        Keys(key_of(spec.name), key_of(leaf), tuple(map(key_of, aliases))),
     )
+
+
+def weigh_document(document: Document) -> tuple[dict[str, float], bytes]:
+    """Term → saturated weight in 0..1; and for each term, in the same order, the first of FIELDS in which it stands."""
+    totals: dict[str, float] = {}
+    fields = bytearray()
+    for number, (part, terms) in enumerate(zip(FIELDS, document.parts, strict=True)):
+        share = part.share(len(terms))
+        for term, count in Counter(terms).items():
+            totals[term] = totals.get(term, 0.0) + count * share
+        fields.extend(bytes([number]) * (len(totals) - len(fields)))
+    return {term: saturated(total) for term, total in totals.items()}, bytes(fields)
 
 
 def saturated(mass: float) -> float:
@@ -203,7 +200,14 @@ def _schema_texts(schema: object) -> tuple[list[str], list[str]]:
     helps: list[str] = []
     pending: list[Mapping[str, object]] = [schema] if _is_object(schema) else []
     for node in islice(pending, NODE_LIMIT):
-        _visit(node, names, helps, pending)
+        text = node.get("description")
+        if isinstance(text, str):
+            helps.append(text)
+        choices = node.get("enum")
+        if choices and isinstance(choices, (list, tuple)):
+            helps.extend(choice for choice in cast("Sequence[object]", choices)[:20] if isinstance(choice, str))
+        if not NESTING.isdisjoint(node):
+            _visit(node, names, pending)
     return names, helps
 
 
@@ -211,14 +215,8 @@ def _is_object(value: object) -> TypeGuard[Mapping[str, object]]:
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _visit(node: Mapping[str, object], names: list[str], helps: list[str], pending: list[Mapping[str, object]]) -> None:
-    """Take a node's own texts; what it holds is visited later, also where the list grows while it is read."""
-    text = node.get("description")
-    if isinstance(text, str):
-        helps.append(text)
-    choices = node.get("enum")
-    if choices and isinstance(choices, (list, tuple)):
-        helps.extend(choice for choice in cast("Sequence[object]", choices)[:20] if isinstance(choice, str))
+def _visit(node: Mapping[str, object], names: list[str], pending: list[Mapping[str, object]]) -> None:
+    """What a node holds is visited later, also where the list grows while it is read."""
     properties = node.get("properties")
     if _is_object(properties):
         names.extend(properties)
@@ -233,5 +231,6 @@ def _visit(node: Mapping[str, object], names: list[str], helps: list[str], pendi
 
 
 BRANCHES = ("anyOf", "oneOf", "allOf")
+NESTING = frozenset(("properties", "items", *BRANCHES))
 SEPARATOR = re.compile(r"[./:\\]+|__+")
 SENTENCE_END = re.compile(r"[.!?:;](?:\s+|$)|\n+")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from enum import IntEnum
+from itertools import accumulate
 from typing import NamedTuple
 
 from toolcrib.catalog.index.words import WORD_LIMIT, key_of
@@ -76,31 +77,35 @@ class Names:
     def _mentioned(self, query: str) -> Iterator[int]:
         """Names written as identifiers count anywhere; plain words only when the whole query is a list of names."""
         pieces = [piece.strip(".:'\"`()[]{}<>!?*") for piece in SPACE.split(query, PIECE_LIMIT)[:PIECE_LIMIT]]
-        keys = [key_of(piece[: 2 * WORD_LIMIT]) for piece in pieces]
         listed: list[int] = []
         at = 0
-        while at < len(keys) and (found := self._longest(keys, at)):
+        while at < len(pieces) and (found := self._longest(pieces, at)):
             listed.extend(found[0])
             at = found[1]
-        if at == len(keys):
+        if at == len(pieces):
             yield from listed
             return
-        for piece, key in zip(pieces, keys, strict=True):
+        for piece in pieces if IDENTIFIER.search(query) else ():
             if IDENTIFIER.search(piece):
-                yield from self._slots(key)
+                yield from self._slots(_key_of_piece(piece))
 
-    def _longest(self, keys: list[str], at: int) -> tuple[list[int], int] | None:
-        if not keys[at]:
+    def _longest(self, pieces: list[str], at: int) -> tuple[list[int], int] | None:
+        if not _key_of_piece(pieces[at]):
             return [], at + 1
-        for end in range(min(len(keys), at + WINDOW), at, -1):
-            slots = self._slots("".join(keys[at:end]))
+        keys = list(accumulate(map(_key_of_piece, pieces[at : at + WINDOW])))
+        for number in range(len(keys), 0, -1):
+            slots = self._slots(keys[number - 1])
             if slots:
-                return slots, end
+                return slots, at + number
         return None
 
     def _slots(self, key: str) -> list[int]:
         """The documents of that full name, else those that have it as alias or last part."""
         return self.full.get(key) or self.alias.get(key) or self.last.get(key) or []
+
+
+def _key_of_piece(piece: str) -> str:
+    return key_of(piece[: 2 * WORD_LIMIT])
 
 
 SPACE = re.compile(r"[\s,;|]+")

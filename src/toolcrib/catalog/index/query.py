@@ -1,12 +1,12 @@
 """From the words of a request to weighted terms: by rarity, with synonyms, near spellings and neighbours."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from toolcrib.catalog.index.document import DESCRIBED_FROM
-from toolcrib.catalog.index.postings import Postings
+from toolcrib.catalog.index.postings import Column, Gain, Postings, Rarities
 from toolcrib.catalog.index.request import Words
 from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import Synonyms
@@ -38,24 +38,31 @@ class Query(NamedTuple):
     """Per word of the request: known terms for it → what a document gains by holding one; the best one counts."""
     weights: dict[str, float]
     """All those terms with their weights, the heaviest first."""
+    columns: dict[str, Column]
+    """The postings of each of these terms."""
     reasons: dict[str, Reason]
     words: Words
+
+    def gains(self) -> list[Gain]:
+        columns = self.columns
+        return [Gain([(columns[term], weight) for term, weight in concept.items()], []) for concept in self.concepts]
 
 
 def weigh_query(
     words: Words,
     postings: Postings,
-    documents: int,
+    rarities: Rarities,
     synonyms: Synonyms,
     spelling: Callable[[], Spelling],
 ) -> Query:
     """Weigh each word by rarity, with its synonyms more lightly; an unknown word stands for its near spellings."""
-    lexicon = Lexicon(postings, documents, synonyms, spelling)
+    known = postings.terms()
+    lexicon = Lexicon(postings, known, rarities, synonyms, spelling)
     concepts: list[dict[str, float]] = []
     reasons: dict[str, Reason] = {}
     guesses = 0
     for term, stress in words.stress.items():
-        if term in postings or term in synonyms:
+        if term in known or term in synonyms:
             concept = lexicon.related(term, stress, words)
             reason = Reason(words.spelt[term], "synonym")
         elif guesses < GUESS_LIMIT and _is_guessable(term, stress, words):
@@ -73,14 +80,16 @@ def weigh_query(
     for joined, weight, reason in lexicon.neighbours(words):
         concepts.append({joined: weight})
         reasons.setdefault(joined, reason)
-    return _without_faint(concepts, reasons, words)
+    kept, weights = _without_faint(concepts)
+    return Query(kept, weights, {term: postings.column(term) for term in weights}, reasons, words)
 
 
 class Lexicon(NamedTuple):
     """What the index knows about words."""
 
     postings: Postings
-    documents: int
+    known: KeysView[str]
+    rarities: Rarities
     synonyms: Synonyms
     spelling: Callable[[], Spelling]
 
@@ -88,31 +97,32 @@ class Lexicon(NamedTuple):
         """A term and its synonyms; those that the request holds itself speak for themselves."""
         concept: dict[str, float] = {}
         own = math.inf
-        if term in self.postings:
+        if term in self.known:
             if term in words.proper:
                 stress *= NAME_OF_A_TOOL if self.postings.is_within(term, DESCRIBED_FROM) else NAME_ELSEWHERE
-            own = self.postings.rarity(term, self.documents)
+            own = self.rarities[term]
             concept[term] = stress * own
+        known, rarities, said = self.known, self.rarities, words.stress
         for other, nearness in self.synonyms.get(term, NONE).items():
-            if other in self.postings and other not in words.stress:
-                concept[other] = nearness * stress * min(self.postings.rarity(other, self.documents), own)
+            if other in known and other not in said:
+                concept[other] = nearness * stress * min(rarities[other], own)
         return concept
 
     def neighbours(self, words: Words) -> Iterator[tuple[str, float, Reason]]:
         """Two words that a name has side by side, or that the catalog writes as one: (joined, weight, reason)."""
         for pair, stress in words.pairs.items():
             joined = pair.first + pair.second
-            if joined in self.postings and joined not in words.stress:
-                weight = stress * self.postings.rarity(joined, self.documents)
+            if joined in self.known and joined not in words.stress:
+                weight = stress * self.rarities[joined]
                 spelt = words.spelt[pair.second]
-                if pair.first in self.postings and pair.second in self.postings:
+                if pair.first in self.known and pair.second in self.known:
                     yield joined, NEIGHBOURS * weight, Reason(spelt)
                 else:
                     yield joined, weight, Reason(f"{words.spelt[pair.first]} {spelt}")
 
     def respelt(self, term: str, stress: float) -> dict[str, float]:
-        near = self.spelling().near(term, self.postings.terms())
-        return {other: stress * likeness * self.postings.rarity(other, self.documents) for other, likeness in near}
+        near = self.spelling().near(term, self.known)
+        return {other: stress * likeness * self.rarities[other] for other, likeness in near}
 
 
 def _is_guessable(term: str, stress: float, words: Words) -> bool:
@@ -120,7 +130,7 @@ def _is_guessable(term: str, stress: float, words: Words) -> bool:
     return term.isalpha() and (len(words.stress) <= 3 or (len(term) >= SHORT and stress >= 1.0))
 
 
-def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, Reason], words: Words) -> Query:
+def _without_faint(concepts: list[dict[str, float]]) -> tuple[list[dict[str, float]], dict[str, float]]:
     """Leave out what cannot decide: words that stand nearly everywhere cost much to add up and change little."""
     concepts = sorted((concept for concept in concepts if concept), key=lambda concept: -max(concept.values()))
     least = FAINT * max(concepts[0].values()) if concepts else 0.0
@@ -133,4 +143,4 @@ def _without_faint(concepts: list[dict[str, float]], reasons: dict[str, Reason],
         for term, weight in strong.items():
             weights[term] = max(weight, weights.get(term, 0.0))
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))
-    return Query(kept, {term: weights[term] for term in heaviest}, reasons, words)
+    return kept, {term: weights[term] for term in heaviest}

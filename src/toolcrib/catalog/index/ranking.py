@@ -2,14 +2,14 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, Protocol
 
 from toolcrib.catalog.index.document import FIELDS, Kind
 from toolcrib.catalog.index.names import Rank
-from toolcrib.catalog.index.postings import Candidate, Postings
+from toolcrib.catalog.index.postings import Found, Rarities
 from toolcrib.catalog.index.query import Query, Reason
 
 NAME_COVERAGE = 0.2
@@ -66,8 +66,8 @@ class Scores(NamedTuple):
 class Place(NamedTuple):
     """The slots that hold a term, the first field in each, and why the term was looked for."""
 
-    slots: "array[int]"
-    fields: "array[int]"
+    slots: "array[int] | memoryview[int]"
+    fields: "array[int] | memoryview[int]"
     reason: Reason
 
 
@@ -107,23 +107,34 @@ def _scaled(scores: dict[int, float], least: float) -> dict[int, float]:
     return {slot: score / highest for slot, score in scores.items()}
 
 
-def name_coverage(name_terms: str, weights: Mapping[str, float], rarity: Callable[[str], float]) -> float:
-    """A factor from 1 upwards: how much of a name, by rarity, the query holds."""
-    terms = name_terms.split()
-    if weights.keys().isdisjoint(terms):
-        return 1.0
-    held = total = 0.0
-    for term in terms:
-        rare = rarity(term)
-        total += rare
-        held += min(rare, weights.get(term, 0.0))
-    return 1.0 + NAME_COVERAGE * held / total if total else 1.0
+def name_lifts(
+    slots: Iterable[int], weights: Mapping[str, float], name_terms: list[str], rarities: Rarities
+) -> dict[int, float]:
+    """Slot → a factor from 1 upwards: how much of its name, by rarity, the query holds."""
+    factors: dict[int, float] = {}
+    for slot in slots:
+        terms = name_terms[slot].split()
+        held = total = 0.0
+        if not weights.keys().isdisjoint(terms):
+            for term in terms:
+                rare = rarities[term]
+                total += rare
+                held += min(rare, weights.get(term, 0.0))
+        factors[slot] = 1.0 + NAME_COVERAGE * held / total if total else 1.0
+    return factors
 
 
-def explained_share(query: Query, found: Iterable[Candidate]) -> float:
+def lifted(found: Found, factors: Mapping[int, float]) -> Found:
+    """Sums times their factors, scaled so that the best is 1."""
+    sums = {slot: score * factors[slot] for slot, score in found.items()}
+    highest = max(sums.values(), default=1.0)
+    return {slot: score / highest for slot, score in sums.items()}
+
+
+def explained_share(query: Query, found: Found) -> float:
     """How much of a request the best definition holds, 0..1."""
     asked = sum(max(concept.values()) for concept in query.concepts)
-    return max((candidate.score for candidate in found), default=0.0) / asked if asked else 0.0
+    return max(found.values(), default=0.0) / asked if asked else 0.0
 
 
 def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> str:
@@ -132,10 +143,12 @@ def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> s
     by_field: dict[str, list[str]] = {}
     explained: set[str] = set()
     for slots, fields, reason in places:
+        if reason.spelt in explained:
+            continue
         at = bisect_left(slots, slot)
-        if at < len(slots) and slots[at] == slot and reason.spelt not in explained:
+        if at < len(slots) and slots[at] == slot:
             explained.add(reason.spelt)
-            by_field.setdefault(FIELDS[fields[at]].label, []).append(str(reason))
+            by_field.setdefault(LABELS[fields[at]], []).append(str(reason))
     reasons += [f"{label}: {', '.join(terms[:REASONS])}" for label, terms in by_field.items()]
     if scores.memory is not None and slot in scores.memory.likeness:
         reasons.append("used for a similar request")
@@ -144,10 +157,10 @@ def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> s
     return "; ".join(reasons)
 
 
-def places_of(query: Query, postings: Postings) -> list[Place]:
+def places_of(query: Query) -> list[Place]:
     """Where the heaviest terms of a query stand."""
-    columns = [(postings.column(term), query.reasons[term]) for term in islice(query.weights, EXPLAINED)]
-    return [Place(column.slots, column.fields, reason) for column, reason in columns]
+    columns = islice(query.columns.items(), EXPLAINED)
+    return [Place(column.slots, column.fields, query.reasons[term]) for term, column in columns]
 
 
 def _convex(base: dict[int, float], other: dict[int, float], share: float) -> dict[int, float]:
@@ -155,6 +168,7 @@ def _convex(base: dict[int, float], other: dict[int, float], share: float) -> di
     return {slot: (1.0 - share) * base.get(slot, 0.0) + share * other.get(slot, 0.0) for slot in slots}
 
 
+LABELS = [part.label for part in FIELDS]
 RANK_REASONS = {
     Rank.MENTION: "named in the query",
     Rank.LAST_PART: "exact name without its group",

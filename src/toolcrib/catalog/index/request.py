@@ -46,14 +46,15 @@ class Words(NamedTuple):
 def read_query(text: str, analyzer: Analyzer) -> Words:
     """The terms of a request; of a request made of function words alone, those."""
     text = text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT // 2]} {text[-TEXT_LIMIT // 2 :]}"
-    spoken = list(_spoken_words(text))
+    has_values = bool(SIGN.search(text))
+    spoken = list(_spoken_words(text, [match.span() for match in VALUE.finditer(text)] if has_values else []))
     words = _gather(spoken, analyzer.terms_of_word)
     if not words.stress:
         words = _gather(spoken, analyzer.name_terms_of_word)
     if len(words.stress) > LONG:
         for term in PASSING_STEMS.intersection(words.stress):
             words.stress[term] *= PASSING
-    for term, shape in IMPLICATIONS:
+    for term, shape in IMPLICATIONS if has_values else ():
         if shape.search(text):
             words.stress[term] = max(IMPLIED, words.stress.get(term, 0.0))
             words.spelt.setdefault(term, term)
@@ -82,8 +83,8 @@ def _gather(spoken: list[Spoken], split: Callable[[str], Terms]) -> Words:
     return Words(stresses, spelt, pairs, frozenset(only))
 
 
-def _spoken_words(text: str) -> Iterator[Spoken]:
-    spans = [match.span() for match in VALUE.finditer(text)]
+def _spoken_words(text: str, spans: list[tuple[int, int]]) -> Iterator[Spoken]:
+    """The words of a text; those inside these spans are values."""
     span = 0
     for match in WORD.finditer(text):
         word, start = match.group(), match.start()
@@ -114,6 +115,8 @@ FILE = (
     r"|mp[34]|wav|mov|zip|gz|tar|ini|toml|cfg|conf|sql|exe)\b"
 )
 VALUE = re.compile(f"{QUOTE}|{ADDRESS}|{MAIL}|{FILE}")
+SIGN = re.compile(r"[\"“@/]|\.\w|(?<!\w)'")
+"""What every value has."""
 # What a value tells of the tool that takes it: a term, and the shape that implies it.
 IMPLICATIONS = (("url", re.compile(ADDRESS)), ("email", re.compile(MAIL)), ("fil", re.compile(FILE)))
 

@@ -9,7 +9,7 @@ from heapq import nsmallest
 from operator import lt
 
 from toolcrib.catalog.index.names import Names
-from toolcrib.catalog.index.postings import Packed, Postings
+from toolcrib.catalog.index.postings import Pack, Postings
 
 MAGIC = b"toolcrib index 2\n"
 
@@ -84,10 +84,11 @@ def unpack(data: bytes) -> Contents:
     head = json.loads(bytes(parts[0]))
     if head["byteorder"] != sys.byteorder:
         raise SnapshotError("the snapshot was written on a machine of another byte order: build the index anew")
-    packed = Packed(array("i"), array("q"), array("f"), array("B"))
-    for column, part in zip(packed, parts[1:], strict=True):
+    columns = (array("i"), array("q"), array("f"), array("B"))
+    for column, part in zip(columns, parts[1:], strict=True):
         column.frombytes(part)
     names, kinds, name_terms, keys = head["rows"]
     full, alias, last = head["names"]
     in_order = all(map(lt, names, names[1:]))
-    return Contents(names, kinds, name_terms, keys, Postings(head["terms"], packed), Names(full, alias, last), in_order)
+    postings = Postings(head["terms"], Pack.of(*columns))
+    return Contents(names, kinds, name_terms, keys, postings, Names(full, alias, last), in_order)

@@ -5,8 +5,10 @@ long words then those that share most trigrams and lie two edits away.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable
 from heapq import nsmallest
+
+from toolcrib.catalog.uncollected import uncollected
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NEAR, FARTHER, SPLIT = 0.55, 0.35, 0.7
@@ -23,25 +25,22 @@ class Spelling:
 
     __slots__ = ("_ends", "_grams", "_starts")
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self._grams: dict[str, list[str]] = {}
-        self._starts: set[str] = set()
-        self._ends: set[str] = set()
-        for word in words:
-            self.add(word)
+    def __init__(self, words: Collection[str]) -> None:
+        self._starts = {word[:END] for word in words}
+        self._ends = {word[-END:] for word in words}
+        self._grams: dict[str, list[str]] | None = None
 
     def add(self, word: str) -> None:
         self._starts.add(word[:END])
         self._ends.add(word[-END:])
-        if len(word) >= LONG - 2 and word.isalpha():
-            for gram in _grams(word):
-                self._grams.setdefault(gram, []).append(word)
+        if self._grams is not None:
+            _list_grams([word], self._grams)
 
-    def near(self, word: str, known: Set[str]) -> list[tuple[str, float]]:
+    def near(self, word: str, known: Collection[str]) -> list[tuple[str, float]]:
         """Words meant by `word`, nearest first, with a likeness in 0..1; empty when nothing is near."""
         if len(word) < LEAST_LENGTH:
             return []
-        if one_away := sorted(known & _edits(word, *self._places(word))):
+        if one_away := sorted(_edits(word, known, *self._places(word))):
             return [(other, NEAR) for other in one_away[:NEAR_LIMIT]]
         if parts := _taken_apart(word, known):
             return [(part, SPLIT) for part in parts]
@@ -55,7 +54,11 @@ class Spelling:
 
     def _two_away(self, word: str, known: Collection[str]) -> list[str]:
         """Two edits leave some of the rarest trigrams as they are."""
-        listed = sorted((words for gram in _grams(word) if (words := self._grams.get(gram))), key=len)
+        if self._grams is None:
+            with uncollected():
+                self._grams = _list_grams(known, {})
+        grams = self._grams
+        listed = sorted((words for gram in _grams(word) if (words := grams.get(gram))), key=len)
         shared: Counter[str] = Counter()
         for words in listed[:RAREST]:
             shared.update(words)
@@ -81,13 +84,13 @@ def edit_distance(one: str, other: str, limit: int) -> int:
     return min(last[-1], limit + 1)
 
 
-def _edits(word: str, first: int, last: int) -> set[str]:
-    """Every string one edit away, with the edit at one of these places."""
+def _edits(word: str, known: Collection[str], first: int, last: int) -> set[str]:
+    """The known words one edit away, with the edit at one of these places."""
     parts = [(word[:at], word[at:]) for at in range(first, last + 1)]
-    edits = {start + letter + end for start, end in parts for letter in LETTERS}
-    edits.update([start + letter + end[1:] for start, end in parts for letter in LETTERS])
-    edits.update([start + end[1:] for start, end in parts if end])
-    edits.update([start + end[1] + end[0] + end[2:] for start, end in parts if len(end) > 1])
+    edits = {edit for start, end in parts for letter in LETTERS if (edit := start + letter + end) in known}
+    edits |= {edit for start, end in parts for letter in LETTERS if (edit := start + letter + end[1:]) in known}
+    edits |= {edit for start, end in parts if end and (edit := start + end[1:]) in known}
+    edits |= {edit for start, end in parts if len(end) > 1 and (edit := start + end[1] + end[0] + end[2:]) in known}
     return edits
 
 
@@ -96,6 +99,15 @@ def _taken_apart(word: str, known: Collection[str]) -> tuple[str, str] | None:
         if word[:at] in known and word[at:] in known:
             return word[:at], word[at:]
     return None
+
+
+def _list_grams(words: Iterable[str], grams: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Trigram → the longer words that hold it."""
+    for word in words:
+        if len(word) >= LONG - 2 and word.isalpha():
+            for gram in _grams(word):
+                grams.setdefault(gram, []).append(word)
+    return grams
 
 
 def _grams(word: str) -> set[str]:

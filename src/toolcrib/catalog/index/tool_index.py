@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Callable, Collection, Container, Iterable
 from enum import Enum
-from functools import cache, partial
-from heapq import heappop, heappush, nlargest
+from heapq import heappop, heappush
 from types import ModuleType
+from typing import NamedTuple
 
-from toolcrib.catalog.index import postings as plain
-from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document
+from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document, weigh_document
 from toolcrib.catalog.index.names import NAME_LIMIT, Keys, Names, Rank
-from toolcrib.catalog.index.postings import Candidate, Earlier, Gain, Postings, cut
+from toolcrib.catalog.index.postings import AddUp, Best, Found, Postings, Rarities, add_up, cut
 from toolcrib.catalog.index.query import Query, weigh_query
 from toolcrib.catalog.index.ranking import (
     NAME_COVERAGE,
@@ -21,7 +20,8 @@ from toolcrib.catalog.index.ranking import (
     explain,
     explained_share,
     fuse,
-    name_coverage,
+    lifted,
+    name_lifts,
     places_of,
 )
 from toolcrib.catalog.index.request import read_query
@@ -30,6 +30,7 @@ from toolcrib.catalog.index.spelling import Spelling
 from toolcrib.catalog.index.synonyms import read_synonyms
 from toolcrib.catalog.index.usage import UNTRIED, Readings, Recollection, UsageMemory, read_queries
 from toolcrib.catalog.index.words import Analyzer, key_of
+from toolcrib.catalog.uncollected import uncollected
 
 DEPTH = 40
 DEEPER = 8
@@ -38,6 +39,7 @@ ANY = sys.maxsize
 NAME_LIFT = 1.0 + NAME_COVERAGE
 
 Allowed = Collection[str] | Callable[[str], bool]
+Admits = Callable[[int], bool]
 
 
 class Arithmetic(Enum):
@@ -63,7 +65,9 @@ class ToolIndex:
         self._recollection: tuple[UsageMemory, Recollection] | None = None
         self._readings: Readings = {}
         self._meaning = meaning
+        self._rarities: Rarities | None = None
         self._dense = _numpy_arithmetic() if arithmetic is Arithmetic.FASTEST else None
+        self._add_up: AddUp = self._dense.add_up if self._dense is not None else add_up
 
     @classmethod
     def build(
@@ -74,16 +78,17 @@ class ToolIndex:
         arithmetic: Arithmetic = Arithmetic.FASTEST,
     ) -> "ToolIndex":
         """An index of these definitions; of two with one name the later counts."""
-        index = cls(meaning=meaning, arithmetic=arithmetic)
         by_name = {spec.name: spec for spec in specs}
         if meaning is not None:
             meaning.put({name: meaning_text(spec) for name, spec in by_name.items()})
-        documents = (read_document(by_name[name], index._analyzer) for name in sorted(by_name))
-        if index._dense is not None:
-            index._contents.postings = index._dense.pack_columns(map(index._enter, documents))
-        else:
-            for document in documents:
-                index._insert(document)
+        with uncollected():
+            index = cls(meaning=meaning, arithmetic=arithmetic)
+            documents = (read_document(by_name[name], index._analyzer) for name in sorted(by_name))
+            if index._dense is not None:
+                index._contents.postings = index._dense.pack_columns(map(index._enter, documents))
+            else:
+                for document in documents:
+                    index._insert(document)
         return index
 
     def __len__(self) -> int:
@@ -122,44 +127,62 @@ class ToolIndex:
         or alias always comes first; `usage` can lift a tool only below that.
         """
         admits = self._admission(allowed, kinds)
+        called = self._contents.names.called(query)
+        if admits is not None:
+            called = {slot: rank for slot, rank in called.items() if admits(slot)}
         asked = weigh_query(
-            read_query(query, self._analyzer), self._contents.postings, len(self), self._synonyms, self._words
+            read_query(query, self._analyzer), self._contents.postings, self._rarity(), self._synonyms, self._words
         )
-        called = {slot: rank for slot, rank in self._contents.names.called(query).items() if admits(slot)}
-        recalled = self._recall(usage)
-        best = partial(self._candidates, limit=limit, allowed=allowed, admits=admits)
-        reach = limit if self._meaning is None else ANY
-        found = _within_reach(best(self._contents.postings.gains(asked.concepts)), reach, called, NAME_LIFT)
-        lift = cache(partial(self._lift, asked.weights))
-        lexical = _lifted(found, lift)
-        memory: Memory | None = None
-        if recalled is not None:
-            memory = Memory(self._liked(recalled, asked, admits), lexical, explained_share(asked, found))
-            kept = called.keys() | memory.likeness.keys()
-            together = _within_reach(best(recalled.gains(asked)), reach, kept, NAME_LIFT * UNTRIED)
-            lexical = _lifted(recalled.joined(found, together), lift)
-        scores = Scores(lexical, self._meant(query, lexical, admits), memory)
+        scores = self._score(query, asked, called, limit, _Filter(admits, self._within(allowed)), self._recall(usage))
         fused = fuse(scores, called)
-        names = self._contents.names_by_slot
-        order = self._ordered(fused, called, key_of(query[:NAME_LIMIT]))
-        places = places_of(asked, self._contents.postings)
+        names, kind_of = self._contents.names_by_slot, self._contents.kinds
+        order = self._ordered(fused, called, key_of(query[:NAME_LIMIT]) if called else "")
+        places = places_of(asked)
         return [
             Hit(
                 names[slot],
                 called.get(slot, Rank.WORDS) + fused[slot],
                 explain(slot, called.get(slot, Rank.WORDS), places, scores),
-                Kind(self._contents.kinds[slot]),
+                Kind(kind_of[slot]),
             )
             for slot in order[: max(0, limit)]
         ]
 
+    def _score(
+        self,
+        query: str,
+        asked: Query,
+        called: dict[int, Rank],
+        limit: int,
+        filtering: "_Filter",
+        recalled: Recollection | None,
+    ) -> Scores:
+        contents = self._contents
+        reach = limit if self._meaning is None else ANY
+        gains = asked.gains() if recalled is None else recalled.gains(asked)
+        sums = self._add_up(gains, len(contents.kinds))
+        found = _within_reach(self._candidates(sums.best_alone, limit, filtering), reach, called, NAME_LIFT)
+        if recalled is None:
+            lexical = lifted(found, name_lifts(found, asked.weights, contents.name_terms, self._rarity()))
+            return Scores(lexical, self._meant(query, lexical, filtering), None)
+        likeness = self._liked(recalled, asked, filtering)
+        kept = called.keys() | likeness.keys()
+        together = self._candidates(sums.best_together, limit, filtering)
+        joined = recalled.joined(found, _within_reach(together, reach, kept, NAME_LIFT * UNTRIED))
+        lifts = name_lifts(joined, asked.weights, contents.name_terms, self._rarity())
+        memory = Memory(likeness, lifted(found, lifts), explained_share(asked, found))
+        lexical = lifted(joined, lifts)
+        return Scores(lexical, self._meant(query, lexical, filtering), memory)
+
     def _ordered(self, fused: dict[int, float], called: dict[int, Rank], key: str) -> list[int]:
         """Best first. Of tools with the alias that was asked for, the one that lists it earlier comes before."""
         names, keys = self._contents.names_by_slot, self._contents.keys
-        places = {slot: keys[slot].split(" ").index(key, 2) for slot, rank in called.items() if rank is Rank.ALIAS}
-        return sorted(
-            fused, key=lambda slot: (-called.get(slot, Rank.WORDS), places.get(slot, 0), -fused[slot], names[slot])
-        )
+        order = sorted(fused, key=names.__getitem__)
+        order.sort(key=fused.__getitem__, reverse=True)
+        if called:
+            places = {slot: keys[slot].split(" ").index(key, 2) for slot, rank in called.items() if rank is Rank.ALIAS}
+            order.sort(key=lambda slot: (-called.get(slot, Rank.WORDS), places.get(slot, 0)))
+        return order
 
     def snapshot(self) -> bytes:
         """The index as bytes, for `from_snapshot`; vectors are not part of it."""
@@ -168,8 +191,9 @@ class ToolIndex:
     @classmethod
     def from_snapshot(cls, data: bytes, *, arithmetic: Arithmetic = Arithmetic.FASTEST) -> "ToolIndex":
         """An index as it was; raises SnapshotError when the bytes are damaged or from another version."""
-        index = cls(arithmetic=arithmetic)
-        index._contents = unpack(data)
+        with uncollected():
+            index = cls(arithmetic=arithmetic)
+            index._contents = unpack(data)
         for slot, name in enumerate(index._contents.names_by_slot):
             if name:
                 index._slots[name] = slot
@@ -180,12 +204,13 @@ class ToolIndex:
     def _insert(self, document: Document) -> None:
         postings = self._contents.postings
         self._enter(document)
+        weights, fields = weigh_document(document)
         if self._spelling is not None:
-            for term in document.weights:
+            for term in weights:
                 if term not in postings:
                     self._spelling.add(term)
-        postings.insert(self._slots[document.name], document.weights.items(), document.fields)
-        self._recollection = None
+        postings.insert(self._slots[document.name], weights.items(), fields)
+        self._recollection = self._rarities = None
 
     def _enter(self, document: Document) -> Document:
         """Give a document its slot and names; its terms are still to be posted."""
@@ -209,10 +234,12 @@ class ToolIndex:
         contents.names_by_slot[slot] = contents.keys[slot] = contents.name_terms[slot] = ""
         contents.postings.delete(slot)
         heappush(self._free, slot)
-        self._spelling = None
-        self._recollection = None
+        self._spelling = self._recollection = self._rarities = None
 
-    def _admission(self, allowed: Allowed | None, kinds: Collection[Kind] | None) -> Callable[[int], bool]:
+    def _admission(self, allowed: Allowed | None, kinds: Collection[Kind] | None) -> Admits | None:
+        """A test of a slot; None where everything is admitted."""
+        if allowed is None and kinds is None:
+            return None
         names, kind_of = self._contents.names_by_slot, self._contents.kinds
         permits: Callable[[str], bool] | None = allowed if callable(allowed) else None
         listed = None if allowed is None or callable(allowed) else allowed
@@ -225,32 +252,26 @@ class ToolIndex:
 
         return admits
 
-    def _candidates(
-        self, gains: list[Gain], limit: int, allowed: Allowed | None, admits: Callable[[int], bool]
-    ) -> list[Candidate]:
+    def _within(self, allowed: Allowed | None) -> list[int] | None:
+        """The slots of names that are so few that it pays to look at them alone."""
+        if allowed is None or callable(allowed) or len(allowed) * 4 >= len(self):
+            return None
+        return sorted(self._slots[name] for name in set(allowed) if name in self._slots)
+
+    def _candidates(self, best: Best, limit: int, filtering: "_Filter") -> Found:
         """The highest sums that are admitted, looking deeper while too few are."""
-        within: list[int] | None = None
-        if allowed is not None and not callable(allowed) and len(allowed) * 4 < len(self):
-            within = sorted(self._slots[name] for name in set(allowed) if name in self._slots)
         wanted = depth = max(DEPTH, 2 * limit)
         while True:
-            found = self._best(gains, depth, len(self._contents.kinds), self._contents.earlier, within)
-            admitted = [candidate for candidate in found if admits(candidate.slot)]
+            found = best(depth, filtering.within, self._contents.earlier)
+            admitted = filtering.admitted(found)
             if len(admitted) >= wanted or len(found) < depth:
                 return cut(admitted, wanted, self._contents.names_by_slot)
             depth *= DEEPER
 
-    def _best(
-        self, gains: list[Gain], keep: int, size: int, earlier: Earlier, within: list[int] | None = None
-    ) -> list[Candidate]:
-        if self._dense is None:
-            return plain.best_candidates(gains, keep, within, earlier)
-        return self._dense.best_candidates(gains, keep, within, earlier, size)
-
-    def _lift(self, weights: dict[str, float], slot: int) -> float:
-        """How much more a tool counts because its name is covered by the query."""
-        contents = self._contents
-        return name_coverage(contents.name_terms[slot], weights, partial(contents.postings.rarity, documents=len(self)))
+    def _rarity(self) -> Rarities:
+        if self._rarities is None:
+            self._rarities = Rarities(self._contents.postings, len(self))
+        return self._rarities
 
     def _recall(self, usage: UsageMemory | None) -> Recollection | None:
         if usage is None or not usage.past:
@@ -261,17 +282,15 @@ class ToolIndex:
             self._recollection = (usage, fresh)
         return self._recollection[1] or None
 
-    def _liked(self, recalled: Recollection, asked: Query, admits: Callable[[int], bool]) -> dict[int, float]:
-        likeness = recalled.likeness(asked.words.stress, self._best)
-        return {slot: score for slot, score in likeness.items() if admits(slot)}
+    def _liked(self, recalled: Recollection, asked: Query, filtering: "_Filter") -> Found:
+        return filtering.admitted(recalled.likeness(asked.words.stress, self._add_up))
 
-    def _meant(self, query: str, lexical: dict[int, float], admits: Callable[[int], bool]) -> dict[int, float]:
+    def _meant(self, query: str, lexical: Found, filtering: "_Filter") -> Found:
         if self._meaning is None or not query.strip():
             return {}
         names = self._contents.names_by_slot
         near = self._meaning.likeness(query, [names[slot] for slot in lexical], NEAREST)
-        slots = {self._slots[name]: score for name, score in near.items() if name in self._slots}
-        return {slot: score for slot, score in slots.items() if admits(slot)}
+        return filtering.admitted({self._slots[name]: score for name, score in near.items() if name in self._slots})
 
     def _words(self) -> Spelling:
         if self._spelling is None:
@@ -279,19 +298,23 @@ class ToolIndex:
         return self._spelling
 
 
-def _lifted(found: list[Candidate], lift: Callable[[int], float]) -> dict[int, float]:
-    """Sums lifted, scaled so that the best is 1."""
-    sums = {slot: score * lift(slot) for slot, score in found}
-    highest = max(sums.values(), default=1.0)
-    return {slot: score / highest for slot, score in sums.items()}
+class _Filter(NamedTuple):
+    """What the caller may see."""
+
+    admits: Admits | None
+    within: list[int] | None
+
+    def admitted(self, found: Found) -> Found:
+        admits = self.admits
+        return found if admits is None else {slot: score for slot, score in found.items() if admits(slot)}
 
 
-def _within_reach(found: list[Candidate], limit: int, kept: Container[int], lift: float) -> list[Candidate]:
+def _within_reach(found: Found, limit: int, kept: Container[int], lift: float) -> Found:
     """Those that a lift can still bring among the first `limit`, and those kept in any case."""
     if len(found) <= limit or limit < 1:
         return found
-    last = nlargest(limit, (candidate.score for candidate in found))[-1] / lift
-    return [candidate for candidate in found if candidate.score >= last or candidate.slot in kept]
+    last = sorted(found.values(), reverse=True)[limit - 1] / lift
+    return {slot: score for slot, score in found.items() if score >= last or slot in kept}
 
 
 def _numpy_arithmetic() -> ModuleType | None:

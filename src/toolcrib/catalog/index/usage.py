@@ -5,14 +5,13 @@ A memory is a plain value, bounded and easy to erase. Where it comes from, and w
 
 import math
 from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from types import MappingProxyType
 
 from toolcrib.catalog.index.document import Field, mass_of, saturated
-from toolcrib.catalog.index.postings import Candidate, Column, Earlier, Gain, Postings
+from toolcrib.catalog.index.postings import AddUp, Column, Found, Gain, Loose, Postings, Weighed, rarity_of
 from toolcrib.catalog.index.query import Query
 from toolcrib.catalog.index.request import read_query
 from toolcrib.catalog.index.words import Analyzer
@@ -27,7 +26,6 @@ ASKED = Field("past queries", 0.7, 0.5, 20.0)
 
 Readings = dict[str, dict[str, float]]
 """Past query → its words with their stress."""
-Best = Callable[[list[Gain], int, int, Earlier], list[Candidate]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,47 +93,48 @@ class Recollection:
         return bool(self._owners)
 
     def gains(self, asked: Query) -> list[Gain]:
-        """As `Postings.gains`, where the past queries of a tool are one more field of its definition."""
+        """As `Query.gains`, where the past queries of a tool are one more field of its definition."""
+        gains = [
+            Gain(columns, [(self._column(term), weight) for term, weight in concept.items() if term in self._masses])
+            for concept, (columns, _) in zip(asked.concepts, asked.gains(), strict=True)
+        ]
         said = {word for concept in asked.concepts for word in concept}
-        fresh = {word: stress for word, stress in asked.words.stress.items() if word in self._masses}
-        only = [{word: stress * self._rarity_of(word)} for word, stress in fresh.items() if word not in said]
-        return [[(self._column(term), weight) for term, weight in concept.items()] for concept in asked.concepts + only]
+        for word, stress in asked.words.stress.items():
+            if word in self._masses and word not in said:
+                gains.append(Gain([], self._unsaid(word, stress)))
+        return gains
 
-    def joined(self, alone: list[Candidate], together: list[Candidate]) -> list[Candidate]:
-        """Candidates of either kind; a tool without past queries, which could gain nothing by them, loses nothing."""
-        sums = {**dict(alone), **dict(together)}
-        return [Candidate(slot, score if slot in self._remembered else UNTRIED * score) for slot, score in sums.items()]
+    def _unsaid(self, word: str, stress: float) -> Weighed:
+        """Columns of a word that no definition holds, or that is too faint to decide anything but for past queries."""
+        columns = [self._catalog.column(word)] if word in self._catalog else []
+        holding = set(self._masses[word]).union(*(column.slots for column in columns))
+        weight = stress * rarity_of(len(holding), self._documents)
+        return [(column, weight) for column in (*columns, self._column(word))]
+
+    def joined(self, alone: Found, together: Found) -> Found:
+        """Found either way; a tool without past queries, which could gain nothing by them, loses nothing."""
+        remembered = self._remembered
+        return {slot: score if slot in remembered else UNTRIED * score for slot, score in {**alone, **together}.items()}
 
     def _column(self, term: str) -> Column:
-        """The catalog's postings of a term with what past queries add."""
-        masses = self._masses.get(term)
-        if masses is None:
-            return self._catalog.column(term)
-        if term not in self._columns:
-            slots, weights, fields = _copied(self._catalog.column(term)) if term in self._catalog else _empty()
-            for slot, mass in masses.items():
-                at = bisect_left(slots, slot)
-                if at < len(slots) and slots[at] == slot:
-                    weights[at] = saturated(mass_of(weights[at]) + mass)
-                else:
-                    slots.insert(at, slot)
-                    weights.insert(at, saturated(mass))
-                    fields.insert(at, 0)
-            self._columns[term] = Column(slots, weights, fields)
-        return self._columns[term]
+        """The tools whose past queries hold a term, with what definition and past queries weigh together."""
+        column = self._columns.get(term)
+        if column is None:
+            masses = self._masses[term]
+            own = _weights_of(self._catalog.column(term)) if term in self._catalog else {}
+            slots = sorted(masses)
+            weights = [saturated(mass_of(own.get(slot, 0.0)) + masses[slot]) for slot in slots]
+            column = self._columns[term] = Loose(array("q", slots), array("f", weights), array("B"))
+        return column
 
-    def _rarity_of(self, word: str) -> float:
-        holding = len(self._column(word).slots)
-        return math.log(1.0 + (self._documents - holding + 0.5) / (holding + 0.5))
-
-    def likeness(self, words: dict[str, float], best: Best) -> dict[int, float]:
+    def likeness(self, words: dict[str, float], add_up: AddUp) -> Found:
         """Slot → how much the words resemble its past queries; one alone may do so by chance unless it is very near."""
         known = {word: weight for word, weight in self._direction(words).items() if word in self._postings}
-        gains = self._postings.gains({word: weight} for word, weight in known.items())
-        found = best(gains, LIKE_LIMIT, len(self._owners), _first)
+        gains = [Gain([(self._postings.column(word), weight)], []) for word, weight in known.items()]
+        found = add_up(gains, len(self._owners)).best_alone(LIKE_LIMIT, None, _first)
         per_tool: dict[int, list[float]] = {}
-        for candidate in sorted(found, key=lambda candidate: (-candidate.score, candidate.slot)):
-            per_tool.setdefault(self._owners[candidate.slot], []).append(candidate.score)
+        for number in sorted(found, key=lambda number: (-found[number], number)):
+            per_tool.setdefault(self._owners[number], []).append(found[number])
         return {slot: nearest**CHANCE + sum(others) for slot, (nearest, *others) in per_tool.items()}
 
     def _direction(self, words: dict[str, float]) -> dict[str, float]:
@@ -145,12 +144,8 @@ class Recollection:
         return {word: weight / length for word, weight in weighed.items()}
 
 
-def _copied(column: Column) -> Column:
-    return Column(column.slots[:], column.weights[:], column.fields[:])
-
-
-def _empty() -> Column:
-    return Column(array("q"), array("f"), array("B"))
+def _weights_of(column: Column) -> Found:
+    return dict(zip(column.slots, column.weights, strict=True))
 
 
 def _first(numbers: list[int], count: int) -> list[int]:
@@ -182,5 +177,5 @@ def _rarities(past: list[dict[str, float]], catalog: Postings, documents: int) -
     total = documents + len(past)
     for word in holding:
         if word in catalog:
-            holding[word] += len(catalog.column(word).slots)
-    return {word: math.log(1.0 + (total - count + 0.5) / (count + 0.5)) for word, count in holding.items()}
+            holding[word] += catalog.length(word)
+    return {word: rarity_of(count, total) for word, count in holding.items()}

@@ -21,8 +21,8 @@ class Analyzer:
     __slots__ = ("_named", "_spoken")
 
     def __init__(self) -> None:
-        self._spoken = _Memory(lambda word: tuple(term for term in _terms_of(word) if term not in STOP_STEMS))
-        self._named = _Memory(_terms_of)
+        self._named = named = _Memory(_terms_of)
+        self._spoken = _Memory(lambda word: _without_stops(named[word]))
 
     def terms(self, text: str) -> list[str]:
         """The terms of prose: function words carry nothing and are left out."""
@@ -53,6 +53,11 @@ class _Memory(dict[str, Terms]):
         if len(self) < MEMORY_LIMIT:
             self[word] = terms
         return terms
+
+
+def _without_stops(terms: Terms) -> Terms:
+    """The same, where none is a function word."""
+    return terms if STOP_STEMS.isdisjoint(terms) else tuple(term for term in terms if term not in STOP_STEMS)
 
 
 def key_of(text: str) -> str:
