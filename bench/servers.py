@@ -36,6 +36,7 @@ from toolcrib.sources.mcp.lines import decoded
 from toolcrib.sources.mcp.pipe import Link, delivered
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.values.spec import Effect
+from toolcrib.values.turn import Turn
 
 SERVERS, TOOLS = 100, 20
 CALLS, WARM = 6_000, 100
@@ -155,7 +156,7 @@ class Stub:
             return orjson.dumps(message)
 
         async def deliver(line: bytes, incoming: Any) -> None:
-            if (message := await decoded(line, link.cleaner)) is not None:
+            if (message := await decoded(line, link.cleaner, Turn())) is not None:
                 await delivered(message, incoming, link)
 
         link.lane.open(Wire(lines.put_nowait, drained))

@@ -43,10 +43,9 @@ class Shelf:
             change.admit(tool, self.registry)
         return self._put(source, change)
 
-    async def publish_gently(self, source: str, tools: list[Tool]) -> Mapping[str, str]:
+    async def publish_gently(self, source: str, tools: list[Tool], turn: Turn) -> Mapping[str, str]:
         """The same for any number of tools, without keeping everybody else from their turn."""
         change = Change(tools, self.held.get(source, {}))
-        turn = Turn()
         for tool in change.fresh:
             change.admit(tool, self.registry)
             await turn.pass_on()

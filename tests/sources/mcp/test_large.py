@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from servers_at_hand import Open, hostile
 
 from toolcrib.sources.mcp.large import Reading
-from toolcrib.sources.mcp.marks import Marks, TooDense
+from toolcrib.sources.mcp.marks import EventMarks, Marks, TooDense
 from toolcrib.values.refusal import Reason
 
 LETTERS = st.sampled_from(['"', "\\", "[,"])
@@ -74,16 +74,33 @@ def test_marks_are_counted_outside_texts_and_event_by_event(size: int) -> None:
     fine = orjson.dumps({"text": 'a, "b", [c] \\ {' * 100_000})
     events = b"data: " + b"[[],[],[]]\n\n" * 300_000
     dense = b"[" + b'[],"\\\\",' * 500_000
-    for line in (fine, events):
-        count(line, size)
+    count(fine, Marks(), size)
+    count(fine, EventMarks(), size)
+    count(events, EventMarks(), size)
+    for marks in (Marks(), EventMarks()):
+        with pytest.raises(TooDense):
+            count(dense, marks, size)
+
+
+def test_blank_lines_between_the_values_of_one_answer_make_it_no_smaller() -> None:
     with pytest.raises(TooDense):
-        count(dense, size)
+        count(b"[" + b"[],[],[],\n\n" * 200_000, Marks(), 65_536)
 
 
-def count(line: bytes, size: int) -> None:
-    marks = Marks()
+def test_a_long_text_full_of_quotes_is_counted_as_fast_as_any() -> None:
+    count(orjson.dumps({"text": 'print("it", {"a": 1}) \\ "' * 400_000}), Marks(), 65_536)
+
+
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n"])
+@pytest.mark.parametrize("size", [9, 65_536])
+def test_events_end_at_blank_lines_wherever_chunks_do(end: bytes, size: int) -> None:
+    count(b"".join(b"data: " + b"[]," * 50_000 + end for _ in range(8)), EventMarks(), size)
+
+
+def count(line: bytes, marks: Marks | EventMarks, size: int) -> None:
     for start in range(0, len(line), size):
-        marks.add(line[start : start + size])
+        for _ in marks.add(line[start : start + size]):
+            pass
 
 
 @pytest.mark.parametrize("line", [b"[" * 2_000_000, b'{"a":' * 100_000, b'["' + b"x" * 100_000, b"[1, 2"])

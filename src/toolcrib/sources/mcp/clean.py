@@ -20,7 +20,7 @@ class Cleaner:
         self.note = note
         self.set_aside: dict[str, str] = {}
         self.holds_tools = False
-        """Whether tools are passed by where the protocol's library does not look at them."""
+        """Whether tools are passed, as they came, by where the protocol's library does not look at them."""
         self.trouble = ""
         """Why the connection was ended by us."""
         self._noise = 0
@@ -73,8 +73,8 @@ class Cleaner:
     def clean(self, method: str, result: dict[str, Any]) -> None:
         """Put one result right, in place."""
         if method == "tools/list":
-            found = self._tools(_list(result.get("tools")))
-            result["tools"] = [] if self.holds_tools else found
+            found = self._first(_list(result.get("tools")))
+            result["tools"] = [] if self.holds_tools else [tool for tool in found if self.is_readable(tool)]
             if self.holds_tools:
                 result["_meta"] = {HELD: found}
         elif method == "tools/call":
@@ -86,14 +86,16 @@ class Cleaner:
         elif method == "resources/list":
             result["resources"] = _objects(result.get("resources"), "uri")
 
-    def _tools(self, listed: list[Any]) -> list[Any]:
+    def _first(self, listed: list[Any]) -> list[Any]:
+        """As many as there may be."""
         if len(listed) > self._room:
             self.put_aside("(the rest)", f"a server may list {MOST_TOOLS:,} tools; those after them are not read")
-        found = [tool for tool in listed[: self._room] if self._readable(tool)]
-        self._room -= min(len(listed), self._room)
+        found = listed[: self._room]
+        self._room -= len(found)
         return found
 
-    def _readable(self, listed: object) -> bool:
+    def is_readable(self, listed: object) -> bool:
+        """Whether it can be a tool, once it was put right in place; one that cannot is set aside."""
         tool = _object(listed)
         name = tool.get("name") if tool is not None else None
         if tool is None or not isinstance(name, str) or not name:

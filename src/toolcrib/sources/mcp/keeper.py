@@ -30,7 +30,9 @@ from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lane import Lane, Raw, ServerDown, Tell
 from toolcrib.sources.mcp.pages import RawResult, listed_page
 from toolcrib.sources.mcp.pipe import Link
+from toolcrib.sources.mcp.traffic import Side
 from toolcrib.values.json import Json
+from toolcrib.values.turn import Turn
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # else what a server does wrong is on everybody's terminal
 T = TypeVar("T")
@@ -71,6 +73,7 @@ class Keeper:
         connect_timeout: float,
         note: Callable[[str, str], None],
         changed: Callable[[Keeper, Client], Awaitable[None]],
+        side: Side,
     ) -> None:
         self.name = name
         self.state = State.NEW
@@ -93,11 +96,11 @@ class Keeper:
         self._wanted = asyncio.Event()
         self._stale = asyncio.Event()
         self._announced_at = self._listed_at = -math.inf
-        self._calls = 0
+        self.side = side
         self._relisted = asyncio.Event()
         self._news = asyncio.Event()
         self._hurry = asyncio.Event()
-        self._link = Link(self.cleaner, Lane(), self.lost, self._outdated)
+        self._link = Link(self.cleaner, Lane(), side, self.lost, self._outdated)
 
     async def ready(self, timeout: float) -> Client:
         """The live connection; starts it at first need and waits for it no longer than `timeout`.
@@ -145,7 +148,7 @@ class Keeper:
         been long since it was asked. While calls are under way it is not asked: it may do one thing at a time."""
         if self._announced_at >= self._listed_at:
             return True
-        return not self._calls and _now() - self._listed_at > RECHECK_SECONDS
+        return not self.side.calls and _now() - self._listed_at > RECHECK_SECONDS
 
     async def list_anew(self, timeout: float) -> None:
         """Ask the server what its tools are now. One that said that they changed must answer within the timeout; to
@@ -184,11 +187,11 @@ class Keeper:
                 return lane.call(listed.name, arguments, tell)
             return _call(client, listed.name, arguments, tell)
 
-        self._calls += 1
+        self.side.begin()
         try:
             return await self.ask(question, timeout)
         finally:
-            self._calls -= 1
+            self.side.end()
 
     def lost(self) -> None:
         """The transport has ended."""
@@ -297,7 +300,7 @@ class Keeper:
                 await self._list(client)
             await self._changed(self, client)
         except TimeoutError:
-            if not self._calls:
+            if not self.side.calls:
                 raise
             self._stale.set()  # one that does one thing at a time answers when its call is over
             self._news.set()
@@ -330,10 +333,10 @@ class Keeper:
         tools: list[Tool] = []
         cursors: set[str] = set()
         cursor: str | None = None
-        began = _now()
+        began, turn = _now(), Turn(self.side.is_awaited)
         self.cleaner.begin_list()
         while len(cursors) < _PAGES and self.cleaner.has_room:
-            page, cursor = await listed_page(client, cursor, self.cleaner)
+            page, cursor = await listed_page(client, cursor, self.cleaner, turn)
             tools += page
             if not cursor:
                 break

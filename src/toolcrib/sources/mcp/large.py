@@ -27,10 +27,9 @@ _QUOTE, _OBJECT = ord('"'), ord("{")
 _TOOLS = ["result", "tools"]
 
 
-async def read_large(line: bytes | bytearray, most_tools: int) -> object:
+async def read_large(line: bytes | bytearray, most_tools: int, turn: Turn) -> object:
     """The message as if it were parsed at once; of the list `result.tools` not more than this and a few."""
     reading = Reading(line, most_tools)
-    turn = Turn()
     while not reading.is_over:
         reading.step()
         await turn.pass_on()

@@ -10,9 +10,9 @@ import orjson
 
 from toolcrib.sources.mcp.clean import MOST_TOOLS, Cleaner
 from toolcrib.sources.mcp.large import read_large
-from toolcrib.sources.mcp.marks import TooDense
+from toolcrib.sources.mcp.marks import MESSAGE_LIMIT, TooDense, TooLong
+from toolcrib.values.turn import Turn
 
-MESSAGE_LIMIT = 16 * 1024 * 1024
 _AT_ONCE = 16 * 1024
 _HEAD = 4_096
 _ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*,\s*"result"')
@@ -56,11 +56,11 @@ class Lines:
         return line
 
 
-async def decoded(line: Line, cleaner: Cleaner) -> Message | None:
+async def decoded(line: Line, cleaner: Cleaner, turn: Turn) -> Message | None:
     """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
     if len(line) <= _AT_ONCE and not line.strip():
         return None
-    message = await _loaded(line)
+    message = await _loaded(line, turn)
     if not isinstance(message, dict):
         cleaner.noise(line[:200].decode("utf-8", "replace"))
         return None
@@ -68,13 +68,13 @@ async def decoded(line: Line, cleaner: Cleaner) -> Message | None:
     return cast("Message", message)
 
 
-async def _loaded(line: Line) -> object:
+async def _loaded(line: Line, turn: Turn) -> object:
     try:
         if len(line) <= _AT_ONCE:
             return orjson.loads(line)
         if len(line) > MESSAGE_LIMIT:
             raise too_long(line)
-        return await read_large(line, MOST_TOOLS)
+        return await read_large(line, MOST_TOOLS, turn)
     except TooDense as error:
         raise TooLarge(line, str(error)) from error
     except ValueError:
@@ -82,7 +82,7 @@ async def _loaded(line: Line) -> object:
 
 
 def too_long(line: Line) -> TooLarge:
-    return TooLarge(line, f"the server sent a message of more than {MESSAGE_LIMIT // 1024 // 1024} MiB")
+    return TooLarge(line, str(TooLong()))
 
 
 def _answer(head: bytes, words: str) -> Message:

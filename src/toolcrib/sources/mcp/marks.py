@@ -1,4 +1,4 @@
-"""How many values a message has, counted before anything is made of them.
+"""How many bytes and values a message has, counted before anything is made of them.
 
 A message of 16 MiB may be one long text, which is fine, or millions of small values, each of which takes many times the
 bytes it is written with. So its marks are counted: brackets, texts, and the commas between.
@@ -7,49 +7,78 @@ bytes it is written with. So its marks are counted: brackets, texts, and the com
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+MESSAGE_LIMIT = 16 * 1024 * 1024
 MOST_MARKS = 400_000
 """So many marks become at most about 32 MiB of values."""
-_BLOCK = 64 * 1024
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_BLANK = re.compile(rb"\r?\n\r?\n")
+_SMALL, _PIECE = 64 * 1024, 8 * 1024
+_BLANK = re.compile(rb"\n\r?\n")
+_MARKS = b'"{[,'
+_NO_MARK = bytes(set(range(256)) - set(_MARKS))
 
 
-class TooDense(Exception):
-    """A message of more values than any answer needs."""
+class TooMuch(Exception):
+    """A message that is larger than any answer needs to be; the words say in which way."""
 
+
+class TooLong(TooMuch):
     def __init__(self) -> None:
-        super().__init__("the server sent a message of too many values")
+        super().__init__(f"the server sent a message of more than {MESSAGE_LIMIT // 1024 // 1024} MiB")
+
+
+class TooDense(TooMuch):
+    def __init__(self) -> None:
+        super().__init__(f"the server sent a message of too many values, more than about {MOST_MARKS:,}")
 
 
 class Marks:
-    """Counts the marks of messages that come in chunks, whatever their texts hold. A blank line ends a message."""
+    """Counts the bytes and marks of one message that comes in chunks, whatever its texts hold."""
 
     def __init__(self) -> None:
-        self._waiting: list[bytes] = []
-        self._size = 0
-        self._marks = 0
+        self._waiting: list[bytes] | None = []
+        self._size = self._marks = 0
         self._in_text = self._escaped = False
 
-    def add(self, chunk: bytes) -> None:
-        """What is shorter than a block is not worth counting."""
-        self._waiting.append(chunk)
+    def add(self, chunk: bytes) -> Iterator[None]:
+        """Count on, a little at each step; the values of what is small are not worth counting."""
         self._size += len(chunk)
-        if self._size < _BLOCK:
-            return
-        first, *others = _BLANK.split(b"".join(self._waiting))
-        self._waiting, self._size = [], 0
-        self._count(first)
-        for message in others:
-            self._marks, self._in_text, self._escaped = 0, False, False
-            self._count(message)
+        if self._size > MESSAGE_LIMIT:
+            raise TooLong
+        if self._waiting is not None:
+            self._waiting.append(chunk)
+            if self._size < _SMALL:
+                return
+            chunk, self._waiting = b"".join(self._waiting), None
+        for at in range(0, len(chunk), _PIECE):
+            self._count(chunk[at : at + _PIECE])
+            yield
 
-    def _count(self, block: bytes) -> None:
-        block = block[1:] if self._escaped else block
-        bare, texts = _TEXT.subn(b"", b'"' + block if self._in_text else block)
-        bare, quote, begun = bare.partition(b'"')
-        self._in_text = bool(quote)
-        self._escaped = (len(begun) - len(begun.rstrip(b"\\"))) % 2 == 1
-        self._marks += texts + sum(bare.count(mark) for mark in (b"{", b"[", b","))
+    def _count(self, piece: bytes) -> None:
+        if self._escaped or b"\\" in piece:
+            piece = b"\\" + piece if self._escaped else piece
+            piece = piece.replace(b"\\\\", b"").replace(b'\\"', b"")
+            self._escaped = piece.endswith(b"\\")
+        parts = piece.translate(None, _NO_MARK).split(b'"')
+        self._marks += sum(map(len, parts[self._in_text :: 2])) + len(parts) // 2
+        self._in_text ^= len(parts) % 2 == 0
         if self._marks > MOST_MARKS:
             raise TooDense
+
+
+class EventMarks:
+    """The same for a stream of messages, where a blank line ends each; all of them together may be of any size."""
+
+    def __init__(self) -> None:
+        self._marks = Marks()
+        self._rest = b""
+
+    def add(self, chunk: bytes) -> Iterator[None]:
+        chunk = self._rest + chunk
+        end = len(chunk.rstrip(b"\r\n"))  # whether that is a blank line is seen when more comes
+        first, *others = _BLANK.split(chunk[:end])
+        self._rest = chunk[end:][-4:]
+        yield from self._marks.add(first)
+        for message in others:
+            self._marks = Marks()
+            yield from self._marks.add(message)

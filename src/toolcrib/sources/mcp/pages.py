@@ -18,7 +18,9 @@ class RawResult(RootModel[Raw]):
     """A result as the server sent it."""
 
 
-async def listed_page(client: Client, cursor: str | None, cleaner: Cleaner) -> tuple[list[Tool], str | None]:
+async def listed_page(
+    client: Client, cursor: str | None, cleaner: Cleaner, turn: Turn
+) -> tuple[list[Tool], str | None]:
     """The tools of one page, and where the next begins.
 
     The protocol's library reads a page in one piece: a tool that it cannot read costs all the others, and everybody
@@ -31,10 +33,10 @@ async def listed_page(client: Client, cursor: str | None, cleaner: Cleaner) -> t
     request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
     raw = (await client.session.send_request(request, RawResult)).root
     tools: list[Tool] = []
-    turn = Turn()
     for listed in cast("list[Raw]", raw["_meta"][HELD]):
         try:
-            tools.append(Tool.model_validate(listed, by_name=False))
+            if cleaner.is_readable(listed):
+                tools.append(Tool.model_validate(listed, by_name=False))
         except ValidationError as error:
             cleaner.put_aside(str(listed["name"])[:80], f"it does not follow the protocol: {_words(error)}")
         await turn.pass_on()

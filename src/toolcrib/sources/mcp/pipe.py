@@ -15,15 +15,16 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from toolcrib.sources.mcp.beside import heard
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lane import Lane, Wire
 from toolcrib.sources.mcp.lines import Line, Lines, Message, TooLarge, decoded
+from toolcrib.sources.mcp.traffic import Pace, Side
 from toolcrib.values.noun import frozen
 from toolcrib.values.turn import Turn
 
 _CHUNK = 64 * 1024
 _CHANGED = "notifications/tools/list_changed"
-_LINE_LIMIT = 2_000
 _GRACE, _ROUNDS = 1.0, 3
 
 Incoming = MemoryObjectSendStream["SessionMessage | Exception"]
@@ -35,6 +36,7 @@ class Link:
 
     cleaner: Cleaner
     lane: Lane
+    side: Side
     lost: Callable[[], None]
     stale: Callable[[], None]
     """The server says that its tools changed."""
@@ -59,22 +61,30 @@ class Spawn:
 @asynccontextmanager
 async def piped(spawn: Spawn, link: Link) -> AsyncGenerator[tuple[Any, Any], None]:
     """The streams the protocol's client wants, over a child's standard input and output."""
-    process = await asyncio.create_subprocess_exec(
-        *spawn.argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(spawn.env),
-        cwd=spawn.cwd,
-        start_new_session=True,
-        limit=_CHUNK,
-    )
+    async with heard(spawn.log, link.side) as stderr:
+        process = await asyncio.create_subprocess_exec(
+            *spawn.argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+            env=dict(spawn.env),
+            cwd=spawn.cwd,
+            start_new_session=True,
+            limit=_CHUNK,
+        )
+        async with _joined(process, spawn, link) as streams:
+            yield streams
+
+
+@asynccontextmanager
+async def _joined(
+    process: asyncio.subprocess.Process, spawn: Spawn, link: Link
+) -> AsyncGenerator[tuple[Any, Any], None]:
     incoming, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     writing, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
         asyncio.create_task(_read(process, incoming, link)),
         asyncio.create_task(_write(process, outgoing, incoming, link.cleaner)),
-        asyncio.create_task(_listen(process, spawn.log)),
     ]
     tasks[0].add_done_callback(lambda _: link.ended())
     if process.stdin is not None:
@@ -97,22 +107,23 @@ async def _read(process: asyncio.subprocess.Process, incoming: Incoming, link: L
     stdout, cleaner = process.stdout, link.cleaner
     if stdout is None:
         return
-    lines = Lines()
+    lines, pace = Lines(), Pace(link.side)
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
         async with incoming:
             try:
                 while cleaner.is_worth_reading and (chunk := await stdout.read(_CHUNK)):
                     await _read_lines(lines.feed(chunk), incoming, link)
                     lines.check()
+                    await pace.after(len(chunk))
             except TooLarge as error:
                 cleaner.trouble = str(error)
                 await delivered(error.answer, incoming, link)
 
 
 async def _read_lines(lines: Iterable[Line], incoming: Incoming, link: Link) -> None:
-    turn = Turn()
+    turn = Turn(link.side.is_awaited)
     for line in lines:
-        if (found := await decoded(line, link.cleaner)) is not None:
+        if (found := await decoded(line, link.cleaner, turn)) is not None:
             await delivered(found, incoming, link)
         await turn.pass_on()
 
@@ -145,21 +156,6 @@ async def _write(
     finally:
         with suppress(ConnectionError, OSError):
             stdin.close()
-
-
-async def _listen(process: asyncio.subprocess.Process, log: Callable[[str], None]) -> None:
-    """What the server says beside the protocol, line by line and bounded."""
-    stderr = process.stderr
-    if stderr is None:
-        return
-    lines = Lines()
-    while chunk := await stderr.read(_CHUNK):
-        turn = Turn()
-        for line in lines.feed(chunk):
-            if text := line[:_LINE_LIMIT].decode("utf-8", "replace").strip():
-                log(text)
-            await turn.pass_on()
-        lines.trim(_LINE_LIMIT)
 
 
 def _checked(message: Message, cleaner: Cleaner) -> SessionMessage | Exception:

@@ -18,6 +18,7 @@ from toolcrib.sources.mcp.entry import Entry
 from toolcrib.sources.mcp.extras import EXTRAS, extra_tools
 from toolcrib.sources.mcp.keeper import Keeper, ServerDown, State, ToolChanged, Transport
 from toolcrib.sources.mcp.pipe import Link, Spawn, piped
+from toolcrib.sources.mcp.traffic import Traffic
 from toolcrib.sources.mcp.translate import returned, spec_of
 from toolcrib.values.context import ToolContext
 from toolcrib.values.references import resolved
@@ -27,7 +28,7 @@ from toolcrib.values.target import Target
 from toolcrib.values.tool import Arguments, Tool
 from toolcrib.values.turn import Turn
 
-Publish = Callable[[str, list[Tool]], Awaitable[Mapping[str, str]]]
+Publish = Callable[[str, list[Tool], Turn], Awaitable[Mapping[str, str]]]
 """Makes these the tools of a server; returns the ones that could not be registered, with reasons."""
 Note = Callable[[str, str, str], None]
 """Records what happened to a server: server, kind of event, words."""
@@ -46,7 +47,9 @@ class McpSource:
         note: Note,
         family: Callable[[int, str], list[int]],
         reach: Reach | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
+        self.traffic = traffic or Traffic()
         self.entries = {entry.name: entry for entry in entries if not entry.disabled}
         self.set_aside: dict[str, dict[str, str]] = {name: {} for name in self.entries}
         self._environment = environment
@@ -85,6 +88,7 @@ class McpSource:
             connect_timeout=entry.connect_timeout,
             note=partial(self._note, entry.name),
             changed=partial(self._changed, entry),
+            side=self.traffic.side(),
         )
 
     def connect(self, entry: Entry, link: Link) -> Transport:
@@ -107,7 +111,7 @@ class McpSource:
         aside = dict(keeper.cleaner.set_aside)
         tools: dict[str, Tool] = {}
         version = _version(client)
-        turn = Turn()
+        turn = Turn(keeper.side.is_awaited)
         for listed in keeper.listed:
             await turn.pass_on()
             try:
@@ -122,7 +126,7 @@ class McpSource:
             tools.setdefault(extra.name, _placed(extra, entry))
         for name in entry.tools.keys() - {listed.name for listed in keeper.listed} - EXTRAS - aside.keys():
             aside[name] = "its entry says how to treat it, and the server has no tool of this name"
-        aside.update(await self._publish(entry.name, list(tools.values())))
+        aside.update(await self._publish(entry.name, list(tools.values()), turn))
         self.set_aside[entry.name] = aside
 
     def _hidden(self, entry: Entry, listed: Listed) -> bool:

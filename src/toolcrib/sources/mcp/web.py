@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,10 +15,11 @@ from mcp_types import INTERNAL_ERROR, JSONRPCRequest, JSONRPCResponse
 
 from toolcrib.network import Reach
 from toolcrib.sources.mcp.clean import Cleaner
-from toolcrib.sources.mcp.lines import MESSAGE_LIMIT
-from toolcrib.sources.mcp.marks import Marks, TooDense
+from toolcrib.sources.mcp.marks import MESSAGE_LIMIT, EventMarks, Marks, TooLong, TooMuch
 from toolcrib.sources.mcp.pinned import Pinned
 from toolcrib.sources.mcp.pipe import Link
+from toolcrib.sources.mcp.traffic import Pace, Side
+from toolcrib.values.turn import Turn
 
 _CONNECT_SECONDS, _READ_SECONDS, _NOTIFICATION_SECONDS = 10.0, 300.0, 5.0
 _SAID = 4_096
@@ -33,7 +33,7 @@ async def reached(
     """The streams the protocol's client wants, over HTTP."""
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
     pinned = Pinned(url, reach, httpx2.AsyncHTTPTransport(verify=await trust.context(), trust_env=False))
-    transport, cleaner = Bounded(pinned, link.lost), link.cleaner
+    transport, cleaner = Bounded(pinned, link), link.cleaner
     async with (
         httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=transport, trust_env=False) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=MESSAGE_LIMIT) as (theirs, ours),
@@ -122,13 +122,13 @@ class Bounded(httpx2.AsyncBaseTransport):
     notification waits for seconds only, and an answer is no larger than one message.
     """
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, lost: Callable[[], None]) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, link: Link) -> None:
         self._inner = inner
-        self._lost = lost
+        self._lost, self._side = link.lost, link.side
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.method != "POST":
-            return _bounded(await self._inner.handle_async_request(request))
+            return _bounded(await self._inner.handle_async_request(request), self._side)
         asks = b'"id":' in request.content.replace(b" ", b"")
         if not asks:
             limits: dict[str, float] = request.extensions.get("timeout", {})
@@ -139,11 +139,16 @@ class Bounded(httpx2.AsyncBaseTransport):
             if isinstance(error, httpx2.ConnectError):
                 self._lost()
             return _refused(request, _words(error)) if asks else httpx2.Response(202, request=request)
-        return await self._judged(request, response) if response.status_code >= 400 else _bounded(response)
+        if response.status_code >= 400:
+            return await self._judged(request, response)
+        if asks and int(response.headers.get("content-length") or 0) > MESSAGE_LIMIT:
+            await response.aclose()
+            return _refused(request, str(TooLong()))
+        return _bounded(response, self._side)
 
     async def _judged(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         """A refusal that says nothing in the protocol's own words gets words; one of a lost session is a lost link."""
-        response = _bounded(response)
+        response = _bounded(response, self._side)
         try:
             body = await response.aread()
         except (httpx2.TransportError, httpx2.StreamError) as error:
@@ -161,10 +166,9 @@ class Bounded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _bounded(response: httpx2.Response) -> httpx2.Response:
-    """The bytes of a stream of events are bounded event by event elsewhere, and all of them together by nothing."""
-    is_stream = "text/event-stream" in response.headers.get("content-type", "")
-    response.stream = _BoundedStream(response.stream, math.inf if is_stream else MESSAGE_LIMIT)
+def _bounded(response: httpx2.Response, side: Side) -> httpx2.Response:
+    is_events = "text/event-stream" in response.headers.get("content-type", "").lower()
+    response.stream = _BoundedStream(response.stream, EventMarks() if is_events else Marks(), side)
     return response
 
 
@@ -183,25 +187,26 @@ def _words(error: Exception) -> str:
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """What goes wrong below is said in the one way that the protocol's library takes for one answer's trouble."""
+    """What goes wrong below is said in the ways that the protocol's library takes for one answer's trouble."""
 
-    def __init__(self, inner: Any, limit: float) -> None:
+    def __init__(self, inner: Any, marks: Marks | EventMarks, side: Side) -> None:
         self._inner = inner
-        self._limit = limit
+        self._marks = marks
+        self._side = side
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size, marks = 0, Marks()
+        pace, turn = Pace(self._side), Turn(self._side.is_awaited)
         try:
             async for chunk in self._inner:
-                size += len(chunk)
-                marks.add(chunk)
-                if size > self._limit:
-                    raise httpx2.StreamError(f"the server sent more than {MESSAGE_LIMIT // 1024 // 1024} MiB")
+                for _ in self._marks.add(chunk):
+                    await turn.pass_on()
                 yield chunk
-        except TooDense as error:
-            raise httpx2.StreamError(str(error)) from error
+                await pace.after(len(chunk))
         except httpx2.TransportError as error:
             raise httpx2.StreamError(_words(error)) from error
+        except TooMuch as error:
+            trouble = httpx2.SSEError if isinstance(self._marks, EventMarks) else httpx2.StreamError
+            raise trouble(str(error)) from error
 
     async def aclose(self) -> None:
         await self._inner.aclose()
