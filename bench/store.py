@@ -99,7 +99,7 @@ class Bare:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, run_seq, facts, payload, hash)")
-        self._rows = [link(sealed, 1, 1, GENESIS) for sealed in seal(unit.drafts, time.time())]
+        self._rows = [link(sealed, 2, 2, GENESIS) for sealed in seal(unit.drafts, time.time())]
         self._seq = 0
 
     async def commit(self, units: int, at_once: int) -> None:
@@ -139,7 +139,7 @@ async def _seal(owned: Owned, times: int) -> None:
     drafts = _unit(owned[1], "sealed").drafts
     for _ in range(times):
         for sealed in seal(drafts, 0.0):
-            link(sealed, 1, 1, GENESIS)
+            link(sealed, 2, 2, GENESIS)
 
 
 async def _raw(times: int) -> None:

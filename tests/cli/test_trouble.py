@@ -66,9 +66,9 @@ def test_looking_at_records_makes_none(toolcrib: Command, home: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE events SET facts = json_set(facts, '$[4]', 'note') WHERE seq = 3",
-        "UPDATE events SET payload = '{}' WHERE seq = 3",
-        "DELETE FROM events WHERE seq = 3",
+        "UPDATE events SET facts = json_set(facts, '$[4]', 'note') WHERE seq = 4",
+        "UPDATE events SET payload = '{}' WHERE seq = 4",
+        "DELETE FROM events WHERE seq = 4",
     ],
 )
 def test_verify_finds_a_changed_and_a_removed_event(toolcrib: Command, home: Path, damage: str) -> None:

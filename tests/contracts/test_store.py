@@ -106,6 +106,19 @@ class TestJournal:
         assert [event.seq for event in await store.events(session_id=None, after=8, limit=100)] == [9, 10]
         assert await store.events(session_id="nobody", after=0, limit=10) == []
 
+    async def test_what_was_committed_together_can_be_read_event_by_event(self, store: Store) -> None:
+        await store.append(unit(*(note(i=i) for i in range(5))))
+        await store.append(unit(note(i=5)))
+        whole = await store.events(session_id="s1", after=0, limit=100)
+        for session_id in (None, "s1"):
+            single = [await store.events(session_id=session_id, after=after, limit=1) for after in range(6)]
+            assert [event for part in single for event in part] == whole
+            assert await store.events(session_id=session_id, after=2, limit=3) == whole[2:5]
+        for event in whole:
+            assert (await store.verify(f"{event.seq}:{event.hash}")).faults == ()
+            [fault] = (await store.verify(f"{event.seq}:{'0' * 64}")).faults
+            assert (fault.seq, "expected at this place" in fault.problem) == (event.seq, True)
+
     async def test_many_appends_at_once_keep_the_order_they_were_made_in(self, store: Store) -> None:
         futures = [store.append(unit(note(i=i), note(i=-i))) for i in range(200)]
         assert await asyncio.gather(*futures) == [2 * i + 2 for i in range(200)]
@@ -156,24 +169,19 @@ class TestJournal:
 
 
 class TestCalls:
-    async def test_a_call_is_open_until_it_ends(self, store: Store) -> None:
+    async def test_the_events_of_a_call_are_found_within_its_session(self, store: Store) -> None:
         def event(kind: EventType, call_id: str, session_id: str = "s1") -> Draft:
             return Draft(kind, session_id, "r1", call_id=call_id)
 
-        started = EventType.TOOL_STARTED
-        ends = (EventType.TOOL_COMPLETED, EventType.TOOL_FAILED, EventType.TOOL_DENIED, EventType.TOOL_SKIPPED)
-        await store.append(unit(*(event(started, f"c{i}") for i in range(6)), event(started, "c5", "s2")))
-        await store.append(unit(*(event(end, f"c{i}") for i, end in enumerate(ends)), event(EventType.NOTE, "c4")))
-        await store.append(unit(event(EventType.TOOL_COMPLETED, "c4", "s2")))
-        assert [one.call_id for one in await store.open_calls("s1")] == ["c4", "c5"]
-        assert [one.call_id for one in await store.open_calls("s2")] == ["c5"]
-        assert [one.type for one in await store.call_events("s1", "c4")] == ["tool_started", "note"]
-
-    async def test_a_call_that_started_twice_is_ended_by_one_end(self, store: Store) -> None:
-        started = Draft(EventType.TOOL_STARTED, "s1", "r1", call_id="c1")
-        await store.append(unit(started))
-        await store.append(unit(started, Draft(EventType.TOOL_COMPLETED, "s1", "r1", call_id="c1")))
-        assert await store.open_calls("s1") == []
+        start, end, said = EventType.TOOL_STARTED, EventType.TOOL_COMPLETED, EventType.NOTE
+        for call_id in ("c4", 'a "quoted" ü', "c"):
+            await store.append(unit(event(start, call_id), event(said, "c44"), event(end, call_id)))
+            await store.append(unit(event(said, call_id), event(said, call_id, "s2")))
+        for call_id in ("c4", 'a "quoted" ü', "c"):
+            found = await store.call_events("s1", call_id)
+            assert [one.type for one in found] == ["tool_started", "tool_completed", "note"]
+            assert [one.type for one in await store.call_events("s2", call_id)] == ["note"]
+        assert await store.call_events("s1", "nobody") == []
 
 
 class TestDocuments:

@@ -26,7 +26,6 @@ async def everything(store: SqliteStore) -> list[object]:
     for session_id in ("s0", "s1", "s2", "nobody"):
         found.append(await store.events(session_id=session_id, after=0, limit=1000))
         found.append(await store.events(session_id=session_id, after=17, limit=7))
-        found.append(await store.open_calls(session_id))
         found.append(await store.session(session_id))
     found += [await store.call_events(f"s{number % 3}", f"c{number}") for number in range(60)]
     return found
@@ -36,7 +35,8 @@ async def fill(store: SqliteStore) -> None:
     for number in range(3):
         await store.claim(f"s{number}", agent_id="main", project="p", owner="me", ttl=30)
     for number in range(60):
-        await store.append(Unit((call(number),)))
+        kin = (call(number + 60), call(number + 120)) if number % 5 == 0 else ()
+        await store.append(Unit((call(number), *kin)))
         if number % 7:
             await store.append(Unit((call(number, EventType.TOOL_COMPLETED),)))
 

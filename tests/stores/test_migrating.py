@@ -32,8 +32,8 @@ async def test_events_with_a_column_for_each_fact_are_read_verified_and_continue
     assert events[0].payload == {"i": 2, "text": "Grüße"}
     assert events[0].created_at == 1700000000.1234567
     assert events[0].call_id == "c2"
-    assert await store.append(Unit((Draft("note", "s1", "r1"),))) == 71
-    assert (await store.events(session_id="s1", after=70, limit=1))[0].run_seq == 36
+    assert await store.append(Unit((Draft("note", "s1", "r1"), Draft("note", "s1", "r1")))) == 72
+    assert [event.run_seq for event in await store.events(session_id="s1", after=70, limit=2)] == [36, 37]
     assert (await store.verify(before.head)).faults == ()
     await store.close()
 

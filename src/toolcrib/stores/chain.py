@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from itertools import groupby
+from struct import unpack
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -18,6 +20,7 @@ from toolcrib.values.event import Draft, Event, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import StoreError
 
+Encoder = Callable[[Any, Callable[[object], object]], bytes]
 GENESIS = bytes(32)
 STORE_SESSION = "_store"
 PURGED = "payloads_purged"
@@ -26,8 +29,15 @@ RELEASED = "session_released"
 _INFO = Level.INFO
 _SALT = 16
 _SALTS_AT_ONCE = 256
+_SALTS = f"{_SALT}s" * _SALTS_AT_ONCE
 # The noted head may be this many events behind the newest one, less one: noting it costs every commit a page.
 NOTED_EVERY = 64
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 class Head(NamedTuple):
@@ -40,13 +50,19 @@ class Head(NamedTuple):
         return f"{self.seq}:{self.hash.hex()}"
 
 
-# What is known of an event besides its payload: session, agent, run, level, type, node, call, time.
-Facts = tuple[str, str | None, str | None, str, str, str | None, str | None, float]
+# What is known of a link besides payloads: session, agent, run; level, type, node and call of its first event; time;
+# and of every event that follows in it: level, type, node, call, where its payload begins and how long it is.
+Facts = tuple[Any, ...]
+_FACTS_OF_ONE = 8
+_FACTS_OF_MORE = 6
 _NO_FACTS: Facts = ("", None, None, "", "", None, None, 0.0)
 
 
 class Link(NamedTuple):
-    """An event as it is stored: facts as the text that was hashed; salt and payload, or their digest once erased."""
+    """What is stored in one row: events of one run that were committed together, numbered up to `seq`.
+
+    Facts as the text that was hashed; salt and payloads, or their digest once erased.
+    """
 
     seq: int
     run_seq: int
@@ -61,51 +77,78 @@ class Link(NamedTuple):
         return facts_in(self.text)
 
     @property
-    def payload(self) -> bytes | None:
-        return None if self.salted is None else self.salted[_SALT:]
+    def size(self) -> int:
+        """How many events it holds."""
+        return size_of(self.facts)
+
+    def hash_at(self, seq: int) -> bytes:
+        """The hash by which one of its events is known: the last one's is that of the link."""
+        return self.hash if seq == self.seq else sha256(b"%b[%d]" % (self.hash, seq)).digest()
 
 
-# Exact tuples from here to the driver: they are made and bound faster than named ones, and every call makes two.
+# Exact tuples from here to the driver: they are made and bound faster than named ones, and every call makes some.
 # Bytearrays, because sqlite3 looks for an adapter whenever it is given bytes, and that takes longer than the binding.
-# A draft whose text is fixed, only its place in the chain is missing: session, run, facts, salt and payload, digest.
-Sealed = tuple[str, str | None, bytes, bytearray, bytes]
-# What is written for a new event: the first five fields of a Link.
+# Drafts whose text is fixed, only their place in the chain is missing: session, run, facts, salt and payloads, digest,
+# and how many they are.
+Sealed = tuple[str, str | None, bytes, bytearray, bytes, int]
+# What is written for a new link: its first five fields.
 Row = tuple[int, int, str, bytearray, bytearray]
 _salts: list[bytearray] = []
 # A forked process must not go on with the salts that its parent will use.
 os.register_at_fork(after_in_child=_salts.clear)
 
 
-def seal(drafts: Sequence[Draft], created_at: float) -> list[Sealed]:
-    """Encode drafts once; whatever cannot be stored fails here, before any transaction."""
-    sealed: list[Sealed] = []
-    for draft in drafts:
-        session_id, run_id, level = draft.session_id, draft.run_id, draft.level
-        told = "info" if level is _INFO else level  # encoding a member of an enum is slow
-        try:
-            try:
-                payload = orjson.dumps(draft.payload, _plain)
-            except orjson.JSONEncodeError:
-                payload = encode(draft.payload)
-            facts = orjson.dumps(
-                (session_id, draft.agent_id, run_id, told, draft.type, draft.node_id, draft.call_id, created_at)
-            )
-        except (TypeError, ValueError, RecursionError) as error:
-            raise StoreError(f"the event {draft.type!r} of session {session_id!r} cannot be stored: {error}") from error
-        try:
-            salt = _salts.pop()
-        except IndexError:
-            salt = _draw_salts()
-        salted = salt + payload
-        sealed.append((session_id, run_id, facts, salted, sha256(salted).digest()))
-    return sealed
+def seal(drafts: Sequence[Draft], created_at: float) -> Sequence[Sealed]:
+    """Encode drafts once, those of one run together; whatever cannot be stored fails here, before any transaction."""
+    if len(drafts) == 2:  # as most units have it: a start and an end
+        first, last = drafts
+        are_kin = first.run_id == last.run_id and first.session_id == last.session_id
+        are_kin = are_kin and first.agent_id == last.agent_id
+    else:
+        are_kin = len(drafts) == 1
+    if not are_kin:
+        return [_sealed(tuple(kin), created_at) for _, kin in groupby(drafts, _origin)]
+    return (_sealed(drafts, created_at),)
 
 
 def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes | bytearray) -> Row:
-    """Give a sealed draft its place after `prev_hash`."""
-    _, _, facts, salted, digest = sealed
+    """Give what was sealed its place after `prev_hash`; both numbers are those of its last event."""
+    _, _, facts, salted, digest, _ = sealed
     new_hash = sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, facts)).digest()
     return (seq, run_seq, facts.decode(), salted, bytearray(new_hash))
+
+
+def _origin(draft: Draft) -> tuple[str, str | None, str | None]:
+    return (draft.session_id, draft.agent_id, draft.run_id)
+
+
+def _sealed(drafts: Sequence[Draft], created_at: float, dumps: Encoder = orjson.dumps) -> Sealed:
+    others = iter(drafts)
+    draft = first = next(others)
+    try:
+        salted = _salts.pop()
+    except IndexError:
+        salted = _draw_salt()
+    try:
+        payload, level = dumps(first.payload, _plain), first.level
+        told = "info" if level is _INFO else level  # encoding a member of an enum is slow
+        facts: list[object] = [
+            first.session_id, first.agent_id, first.run_id, told,
+            first.type, first.node_id, first.call_id, created_at,
+        ]  # fmt: skip
+        for draft in others:
+            salted += payload
+            payload, level = dumps(draft.payload, _plain), draft.level
+            told = "info" if level is _INFO else level
+            facts.append((told, draft.type, draft.node_id, draft.call_id, len(salted) - _SALT, len(payload)))
+        salted += payload
+        text = orjson.dumps(facts)
+    except (TypeError, ValueError, RecursionError) as error:
+        if dumps is orjson.dumps:
+            return _sealed(drafts, created_at, encode)
+        whose = f"the event {draft.type!r} of session {first.session_id!r}"
+        raise StoreError(f"{whose} cannot be stored: {error}") from error
+    return (first.session_id, first.run_id, text, salted, sha256(salted).digest(), len(drafts))
 
 
 def digest_of(salted: bytes) -> bytes:
@@ -125,34 +168,34 @@ def is_intact(stored: Link, prev_hash: bytes) -> bool:
         return False
 
 
-def event_of(stored: Link) -> Event:
-    """A stored link as readers see it."""
-    session_id, agent_id, run_id, level, kind, node_id, call_id, created_at = stored.facts
-    return Event(
-        event_id=f"evt_{stored.hash.hex()[:24]}",
-        seq=stored.seq,
-        run_seq=stored.run_seq,
-        session_id=session_id,
-        agent_id=agent_id,
-        run_id=run_id,
-        level=level,
-        type=kind,
-        node_id=node_id,
-        call_id=call_id,
-        payload=None if (payload := stored.payload) is None else _object(decode(payload)),
-        created_at=created_at,
-        prev_hash=(stored.prev_hash or GENESIS).hex(),
-        hash=stored.hash.hex(),
-    )
+def events_of(stored: Link) -> list[Event]:
+    """The events of a stored link as readers see them."""
+    facts = stored.facts
+    session_id, agent_id, run_id, created_at = *facts[:3], facts[7]
+    more = facts[_FACTS_OF_ONE:]
+    said = [(*facts[3:7], 0, more[0][4] if more else None), *more]
+    events: list[Event] = []
+    prev_hash = stored.prev_hash or GENESIS
+    for seq, (level, kind, node_id, call_id, start, length) in enumerate(said, stored.seq - len(more)):
+        own_hash = stored.hash_at(seq)
+        run_seq = 0 if run_id is None else stored.run_seq - stored.seq + seq
+        payload = None if stored.salted is None else _object(decode(_part(stored.salted, start, length)))
+        event = Event(
+            f"evt_{own_hash.hex()[:24]}", seq, run_seq, session_id, agent_id, run_id, level, kind, node_id, call_id,
+            payload, created_at, prev_hash.hex(), own_hash.hex(),
+        )  # fmt: skip
+        events.append(event)
+        prev_hash = own_hash
+    return events
 
 
-def encode(value: Json) -> bytes:
+def encode(value: Json, plain: Callable[[object], object] = _plain) -> bytes:
     """JSON text of a value; integers of any size and deep nesting survive."""
     try:
-        return orjson.dumps(value, default=_plain)
+        return orjson.dumps(value, plain)
     except orjson.JSONEncodeError:
         # orjson stops at 64-bit integers and at 254 levels; the standard library does not.
-        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def decode(text: bytes) -> Json:
@@ -167,7 +210,22 @@ def facts_in(text: bytes) -> Facts:
     except (TypeError, ValueError):
         return _NO_FACTS
     found = cast("list[Any]", facts) if isinstance(facts, list) else []
-    return cast("Facts", tuple(found)) if len(found) == len(_NO_FACTS) else _NO_FACTS
+    return tuple(found) if len(found) >= _FACTS_OF_ONE and all(map(_tells_more, found[_FACTS_OF_ONE:])) else _NO_FACTS
+
+
+def _tells_more(facts: Any) -> bool:
+    more = cast("list[Any]", facts) if isinstance(facts, list) else []
+    return len(more) == _FACTS_OF_MORE and type(more[4]) is int and type(more[5]) is int
+
+
+def name_in_facts(name: str) -> str:
+    """A name as the text of facts has it."""
+    return orjson.dumps(name).decode()
+
+
+def size_of(facts: Facts) -> int:
+    """How many events a link of these facts holds."""
+    return len(facts) - _FACTS_OF_ONE + 1
 
 
 def facts_text(*facts: str | float | None) -> str:
@@ -180,18 +238,14 @@ def salted(salt: bytes | None, payload: bytes | None) -> bytes | None:
     return None if salt is None or payload is None else salt + payload
 
 
-def _draw_salts() -> bytearray:
-    """Randomness for many events at once: a system call for each would cost as much as its hash."""
-    block = os.urandom(_SALT * _SALTS_AT_ONCE)
-    first, *others = (bytearray(block[start : start + _SALT]) for start in range(0, len(block), _SALT))
-    _salts.extend(others)
-    return first
+def _draw_salt() -> bytearray:
+    """Randomness for many links at once: a system call for each would cost as much as its hash."""
+    _salts.extend(map(bytearray, unpack(_SALTS, os.urandom(_SALT * _SALTS_AT_ONCE))))
+    return _salts.pop()
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    raise TypeError(f"{type(value).__name__} is not JSON")
+def _part(salted: bytes, start: int, length: int | None) -> bytes:
+    return salted[_SALT + start : None if length is None else _SALT + start + length]
 
 
 def _object(value: Json) -> JsonObject:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from toolcrib.values.event import TERMINAL
 from toolcrib.values.noun import frozen
 
-_FACT, _BYTES = re.compile(r"\{FACT ([0-9])\}"), re.compile(r"\{BYTES ([a-z]+)\}")
+_WORD = re.compile(r"\{(FACT|MORE|BYTES) ([a-z0-9 ]+)\}")
 
 
 @frozen
@@ -21,7 +20,11 @@ class Dialect:
     binary: str
     clustered: str
     lock_row: str
+    within: str
     fact: str
+    more: str
+    size: str
+    each_more: str
     bytes_of: str
 
     def sql(self, text: str) -> str:
@@ -35,27 +38,37 @@ class Dialect:
             "{REAL}": self.real,
             "{BINARY}": self.binary,
             "{CLUSTERED}": self.clustered,
+            "{SIZE}": self.size,
+            "{EACH MORE}": self.each_more,
         }
         for word, meaning in words.items():
             text = text.replace(word, meaning)
-        text = _FACT.sub(lambda found: self.fact.replace("#", found[1]), text)
-        return _BYTES.sub(lambda found: self.bytes_of.replace("#", found[1]), text)
+        phrases = {"FACT": self.fact, "MORE": self.more, "BYTES": self.bytes_of}
+        return _WORD.sub(lambda found: phrases[found[1]].replace("PLACE", found[2].replace(" ", self.within)), text)
 
 
 # SQLite needs no row lock: BEGIN IMMEDIATE has locked the file. "INTEGER" makes the key the row id itself. A text of
 # facts that somebody has spoilt, or that is no text at all, is no error here, so that verification can name it.
 SQLITE = Dialect(
     "sqlite", "?", "INTEGER", "REAL", "BLOB", "WITHOUT ROWID", "",
-    "json_extract(iif(json_valid(facts), facts, 'null'), '$[#]')", "CAST(# AS BLOB)",
+    within="][", fact="json_extract(iif(json_valid(facts), facts, 'null'), '$[PLACE]')",
+    more="json_extract(facts, more.fullkey || '[PLACE]')",
+    size="max(iif(json_valid(facts), json_array_length(facts), 0) - 7, 1)",
+    each_more="json_each(iif(json_valid(facts), facts, '[]')) AS more",
+    bytes_of="CAST(PLACE AS BLOB)",
 )  # fmt: skip
 POSTGRES = Dialect(
     "postgres", "%s", "BIGINT", "DOUBLE PRECISION", "BYTEA", "", " FOR UPDATE",
-    "(facts::jsonb ->> #)", "convert_to(#, 'UTF8')",
+    within=",", fact="(facts::jsonb #>> '{PLACE}')",
+    more="(more.value ->> PLACE)",
+    size="greatest(jsonb_array_length(facts::jsonb) - 7, 1)",
+    each_more="LATERAL (SELECT place - 1 AS key, value FROM jsonb_array_elements(facts::jsonb) WITH ORDINALITY"
+    " AS one (value, place)) AS more",
+    bytes_of="convert_to(PLACE, 'UTF8')",
 )  # fmt: skip
 
 _STORED = "seq, run_seq, text, salted, hash"
-COLUMNS = f"{_STORED}, digest, (SELECT hash FROM events AS before WHERE before.seq = told.seq - 1)"
-_TERMINAL = ", ".join(f"'{kind.value}'" for kind in sorted(TERMINAL))
+COLUMNS = f"{_STORED}, digest, (SELECT hash FROM events AS before WHERE before.seq = links.seq - links.size)"
 
 READ_TIP = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
 READ_HEAD = "SELECT seq, hash FROM head WHERE one = 1"
@@ -66,31 +79,31 @@ HOLD = "SELECT number FROM migrations"
 HASH_AT = "SELECT hash FROM events WHERE seq = ?"
 
 # `+seq` keeps the planner on the other condition: only the few events that are not filed yet are looked at.
-_UNFILED = "FROM told WHERE seq > (SELECT seq FROM filed)"
+_UNFILED = "FROM links WHERE seq > (SELECT seq FROM filed)"
 FILED_AND_NEWEST = "SELECT seq, (SELECT max(seq) FROM events) FROM filed WHERE one = 1"
 MOVE_FILED = "UPDATE filed SET seq = ? WHERE one = 1"
-# Where a stretch begins: right after what is filed, and wherever the event before is of another session or run.
+# Where a stretch begins: right after what is filed, and wherever the link before is of another session or run.
 STRETCH_STARTS = (
-    "SELECT told.session_id, told.run_id, told.seq FROM told"
-    " LEFT JOIN told AS before ON before.seq = told.seq - 1 AND before.seq > ? WHERE told.seq > ?"
-    " AND (before.seq IS NULL OR before.session_id <> told.session_id"
-    " OR coalesce(before.run_id, '') <> coalesce(told.run_id, '')) ORDER BY told.seq"
+    "SELECT links.session_id, links.run_id, links.seq - links.size + 1 FROM links"
+    " LEFT JOIN links AS before ON before.seq = links.seq - links.size AND before.seq > ? WHERE links.seq > ?"
+    " AND (before.seq IS NULL OR before.session_id <> links.session_id"
+    " OR coalesce(before.run_id, '') <> coalesce(links.run_id, '')) ORDER BY links.seq"
 )
 ADD_STRETCH = "INSERT INTO stretches (session_id, first_seq, last_seq) VALUES (?, ?, ?)"
 MOVE_RUN = (
-    "INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, run_seq FROM told"
-    " WHERE seq = (SELECT max(seq) FROM told WHERE seq <= ?)"
+    "INSERT INTO run_heads (session_id, run_id, run_seq) SELECT session_id, run_id, run_seq FROM links"
+    " WHERE seq = (SELECT max(seq) FROM links WHERE seq <= ?)"
     " ON CONFLICT (session_id, run_id) DO UPDATE SET run_seq = excluded.run_seq"
 )
 UNFILED = "SELECT coalesce((SELECT max(seq) FROM events), 0) - seq FROM filed WHERE one = 1"
 # The events of a session that are filed, in their order; whatever a stretch may hold of others is passed over.
 _FILED = (
-    "SELECT told.seq FROM stretches JOIN told ON told.seq BETWEEN stretches.first_seq AND stretches.last_seq"
-    " AND told.session_id = stretches.session_id"
+    "SELECT links.seq FROM stretches JOIN links ON links.seq BETWEEN stretches.first_seq AND stretches.last_seq"
+    " AND links.session_id = stretches.session_id"
 )
 MISFILED = (
-    "SELECT min(seq) FROM told WHERE seq <= (SELECT seq FROM filed) AND seq > coalesce((SELECT last_seq"
-    " FROM stretches WHERE session_id = told.session_id AND first_seq <= told.seq"
+    "SELECT min(seq) FROM links WHERE seq <= (SELECT seq FROM filed) AND seq > coalesce((SELECT last_seq"
+    " FROM stretches WHERE session_id = links.session_id AND first_seq <= links.seq"
     " ORDER BY first_seq DESC LIMIT 1), 0)"
 )
 LAST_OF_RUN = (
@@ -98,34 +111,30 @@ LAST_OF_RUN = (
     f" UNION ALL SELECT run_seq {_UNFILED} AND session_id = ? AND run_id = ?) AS numbers"
 )
 RUNS_SINCE = (
-    "SELECT session_id, run_id, max(run_seq) FROM told WHERE seq > ? AND run_id IS NOT NULL GROUP BY session_id, run_id"
+    "SELECT session_id, run_id, max(run_seq) FROM links WHERE seq > ? AND run_id IS NOT NULL"
+    " GROUP BY session_id, run_id"
 )
 
-EVENTS_AFTER = f"SELECT {COLUMNS} FROM told WHERE seq > ? ORDER BY seq LIMIT ?"
+LINKS_AFTER = f"SELECT {COLUMNS} FROM links WHERE seq > ? ORDER BY seq LIMIT ?"
 # After a place: the first stretch to look at is the last one that begins before it.
 _FILED_AFTER = (
-    "SELECT told.seq FROM stretches JOIN told ON told.seq BETWEEN"
+    "SELECT links.seq FROM stretches JOIN links ON links.seq BETWEEN"
     " CASE WHEN stretches.first_seq > ? THEN stretches.first_seq ELSE ? + 1 END AND stretches.last_seq"
-    " AND told.session_id = stretches.session_id WHERE stretches.session_id = ? AND stretches.first_seq >="
+    " AND links.session_id = stretches.session_id WHERE stretches.session_id = ? AND stretches.first_seq >="
     " coalesce((SELECT max(first_seq) FROM stretches WHERE session_id = ? AND first_seq <= ?), 0)"
 )
-SESSION_EVENTS_AFTER = (
-    f"SELECT {COLUMNS} FROM told WHERE seq IN (SELECT seq FROM ({_FILED_AFTER}"
-    " ORDER BY stretches.first_seq, told.seq LIMIT ?) AS first"
+SESSION_LINKS_AFTER = (
+    f"SELECT {COLUMNS} FROM links WHERE seq IN (SELECT seq FROM ({_FILED_AFTER}"
+    " ORDER BY stretches.first_seq, links.seq LIMIT ?) AS first"
     f" UNION ALL SELECT seq {_UNFILED} AND session_id = ? AND +seq > ?) ORDER BY seq LIMIT ?"
 )
 _OF_SESSION = f"seq IN ({_FILED} WHERE stretches.session_id = ? UNION ALL SELECT seq {_UNFILED} AND session_id = ?)"
-CALL_EVENTS = f"SELECT {COLUMNS} FROM told WHERE {_OF_SESSION} AND call_id = ? ORDER BY seq"
-_STARTED = "max(CASE WHEN type = 'tool_started' THEN seq END)"
-OPEN_CALLS = (
-    f"SELECT {COLUMNS} FROM told WHERE seq IN (SELECT {_STARTED} FROM told WHERE {_OF_SESSION}"
-    " AND call_id IS NOT NULL GROUP BY call_id"
-    f" HAVING coalesce(max(CASE WHEN type IN ({_TERMINAL}) THEN seq END), 0) < {_STARTED}) ORDER BY seq"
-)
-EVENTS_OF_TYPE = f"SELECT {COLUMNS} FROM told WHERE {_OF_SESSION} AND type = ? ORDER BY seq"
+# Which links tell of a call or a kind of event: those whose text has its name; whoever asks looks closer.
+_NAMES = "replace(facts, ?, '') <> facts"
+LINKS_NAMING = f"SELECT {COLUMNS} FROM links WHERE {_OF_SESSION} AND {_NAMES} ORDER BY seq"
 BROKEN_RUNS = (
-    "SELECT run_id, min(seq) FROM told WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
-    " HAVING min(run_seq) <> 1 OR max(run_seq) <> count(*) OR count(DISTINCT run_seq) <> count(*) LIMIT 100"
+    "SELECT run_id, min(seq) FROM links WHERE run_id IS NOT NULL GROUP BY session_id, run_id"
+    " HAVING min(run_seq - size) <> 0 OR max(run_seq) <> sum(size) OR count(DISTINCT run_seq) <> count(*) LIMIT 100"
 )
 HEAD_AND_TIP = (
     "SELECT head.seq, head.hash, tip.seq, tip.hash FROM (SELECT 1 AS one) AS always"
@@ -169,20 +178,20 @@ _SESSION = (
     "SELECT session_id, agent_id, project, state, owner, epoch, lease_until, created_at,"
     " (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM stretches"
     " WHERE stretches.session_id = sessions.session_id)"
-    f" + (SELECT count(*) {_UNFILED} AND told.session_id = sessions.session_id) FROM sessions"
+    f" + (SELECT coalesce(sum(size), 0) {_UNFILED} AND links.session_id = sessions.session_id) FROM sessions"
 )
 ONE_SESSION = f"{_SESSION} WHERE session_id = ?"
 NEWEST_SESSIONS = f"{_SESSION} ORDER BY created_at DESC, session_id LIMIT ?"
 
 # A purge goes through the events in order, some at a time: candidates after a place, of all sessions or of one.
-NEXT_EVENTS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
-NEXT_OF_SESSION = f"{_FILED_AFTER} AND +told.seq <= ? ORDER BY stretches.first_seq, told.seq LIMIT ?"
+NEXT_LINKS = "SELECT seq FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+NEXT_OF_SESSION = f"{_FILED_AFTER} AND +links.seq <= ? ORDER BY stretches.first_seq, links.seq LIMIT ?"
 PAYLOADS = (
-    "SELECT seq, salted, text FROM told WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
+    "SELECT seq, salted, text FROM links WHERE seq IN (SELECT seq FROM ({candidates}) AS next)"
     " AND salted IS NOT NULL AND session_id <> ? AND created_at < ? ORDER BY seq"
 )
 ANY_PAYLOAD = "SELECT count(*) FROM ({payloads} LIMIT 1) AS found"
-ERASE_PAYLOAD = "UPDATE events SET payload = NULL, digest = ? WHERE seq = ?"
+ERASE_PAYLOADS = "UPDATE events SET payload = NULL, digest = ? WHERE seq = ?"
 
 ADD_ARTIFACT = (
     "INSERT INTO artifacts (artifact_id, size, mime_type, complete, created_at) VALUES (?, ?, ?, ?, ?)"

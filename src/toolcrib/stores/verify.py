@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from toolcrib.ports import Fault, Verification
-from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Link, decode, is_intact
+from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Link, events_of, is_intact
 from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import StoreError
 
@@ -44,7 +44,7 @@ class Purge:
 
     def covers(self, erased: Link) -> bool:
         session_id, created_at = erased.facts[0], erased.facts[7]
-        return (
+        return (  # what was committed together is erased together
             erased.seq <= self.through
             and self.session_id in (None, session_id)
             and (self.before is None or created_at < self.before)
@@ -99,14 +99,15 @@ class _Walk:
 
     def step(self, stored: Link) -> None:
         previous = self.last
-        wanted = previous.seq + 1
-        if stored.seq > wanted:
-            missing = f"event {wanted} is" if stored.seq == wanted + 1 else f"events {wanted} to {stored.seq - 1} are"
+        wanted, size = previous.seq + 1, stored.size
+        first = stored.seq - size + 1
+        if first > wanted:
+            missing = f"event {wanted} is" if first == wanted + 1 else f"events {wanted} to {first - 1} are"
             self.fault(wanted, f"{missing} missing")
-        elif stored.seq < wanted:
-            self.fault(stored.seq, "an event that was never committed stands before the first")
-        self._check(stored, previous.hash if stored.seq == wanted else stored.prev_hash or GENESIS)
-        self.events += 1
+        elif first < wanted:
+            self.fault(stored.seq, "an event that was never committed stands before the first, or among others")
+        self._check(stored, previous.hash if first == wanted else stored.prev_hash or GENESIS)
+        self.events += size
         self.last = Head(stored.seq, _bytes(stored.hash))
 
     def arrive(self) -> None:
@@ -124,15 +125,27 @@ class _Walk:
 
     def _check(self, stored: Link, prev_hash: bytes) -> None:
         if not is_intact(stored, prev_hash):
-            self.fault(stored.seq, "was changed, or does not follow the event before it")
-        elif stored.payload is None:
-            self.erased += 1
+            self.fault(stored.seq - stored.size + 1, _changed(stored))
+        elif stored.salted is None:
+            self.erased += stored.size
             if not any(purge.covers(stored) for purge in self._purges):
                 self.fault(stored.seq, "its payload was erased without a recorded purge")
         if stored.seq == self._noted.seq and stored.hash != self._noted.hash:
             self.fault(stored.seq, "is not the event whose hash was noted as the head")
-        if self._expected is not None and stored.seq == self._expected.seq and stored.hash != self._expected.hash:
-            self.fault(stored.seq, "is not the event that was expected at this place")
+        expected = self._expected
+        if (
+            expected is not None
+            and stored.seq - stored.size < expected.seq <= stored.seq
+            and stored.hash_at(expected.seq) != expected.hash
+        ):
+            self.fault(expected.seq, "is not the event that was expected at this place")
+
+
+def _changed(stored: Link) -> str:
+    if stored.size == 1:
+        return "was changed, or does not follow the event before it"
+    first = stored.seq - stored.size + 1
+    return f"events {first} to {stored.seq}, committed together, were changed, or do not follow the event before them"
 
 
 def _bytes(stored: object) -> bytes:
@@ -144,10 +157,10 @@ def _purge(stored: Link) -> Purge:
     """The rule of a purge record; one that cannot be read excuses nothing (and is found as changed by the walk)."""
     nothing = Purge(None, None, 0)
     try:
-        rule = decode(stored.payload) if stored.payload is not None else None
-    except (ValueError, TypeError):
+        rule = events_of(stored)[-1].payload
+    except (ValueError, TypeError, AttributeError):
         return nothing
-    if not isinstance(rule, Mapping):
+    if rule is None:
         return nothing
     session_id, before, through = rule.get("session_id"), rule.get("before"), rule.get("through")
     if not isinstance(through, int):

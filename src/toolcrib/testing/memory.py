@@ -34,7 +34,7 @@ from toolcrib.stores.chain import (
     decode,
     digest_of,
     encode,
-    event_of,
+    events_of,
     link,
     seal,
 )
@@ -43,7 +43,7 @@ from toolcrib.testing.clock import FrozenClock
 from toolcrib.testing.memory_guard import MemoryGuard
 from toolcrib.testing.memory_inbox import MemoryInbox
 from toolcrib.values.context import Document
-from toolcrib.values.event import TERMINAL, Draft, Event, EventType, Level
+from toolcrib.values.event import Draft, Event, Level
 from toolcrib.values.identity import Ownership
 from toolcrib.values.receipt import Receipt
 from toolcrib.values.refusal import StoreError
@@ -80,7 +80,8 @@ class MemoryStore(MemoryInbox, MemoryGuard):
         receipt = Receipt(asyncio.get_running_loop())
         try:
             self._require_open()
-            sealed = seal(unit.drafts, self._clock.now())
+            now = self._clock.now()
+            sealed = [one for draft in unit.drafts for one in seal((draft,), now)]
             self._check(unit)
         except StoreError as error:
             receipt.say(error)
@@ -109,21 +110,12 @@ class MemoryStore(MemoryInbox, MemoryGuard):
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         self._require_open()
         chosen = (one for one in self._links[max(after, 0) :] if session_id in (None, one.facts[0]))
-        return [event_of(one) for one, _ in zip(chosen, range(limit), strict=False)]
+        return [_event(one) for one, _ in zip(chosen, range(limit), strict=False)]
 
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
         return [
-            event for event in map(event_of, self._links) if (event.session_id, event.call_id) == (session_id, call_id)
+            event for event in map(_event, self._links) if (event.session_id, event.call_id) == (session_id, call_id)
         ]
-
-    async def open_calls(self, session_id: str) -> Sequence[Event]:
-        started: dict[str | None, Event] = {}
-        for event in map(event_of, self._links):
-            if event.session_id == session_id and event.type == EventType.TOOL_STARTED:
-                started[event.call_id] = event
-            elif event.session_id == session_id and event.type in TERMINAL:
-                started.pop(event.call_id, None)
-        return sorted(started.values(), key=lambda event: event.seq)
 
     async def verify(self, expect: str | None) -> Verification:
         return verify(self, expect)
@@ -135,7 +127,7 @@ class MemoryStore(MemoryInbox, MemoryGuard):
         chosen = [
             index
             for index, one in enumerate(self._links)
-            if one.payload is not None and one.facts[0] != STORE_SESSION and purge.covers(one)
+            if one.salted is not None and one.facts[0] != STORE_SESSION and purge.covers(one)
         ]
         if chosen:
             payload = {"session_id": session_id, "before": before, "through": purge.through}
@@ -229,7 +221,7 @@ class MemoryStore(MemoryInbox, MemoryGuard):
         return None
 
     def broken_runs(self) -> Iterable[tuple[str, int]]:
-        events = map(event_of, self._links)
+        events = map(_event, self._links)
         runs = sorted((event.session_id, event.run_id, event.seq, event.run_seq) for event in events if event.run_id)
         for (_, run_id), group in groupby(runs, key=lambda one: one[:2]):
             numbers = [(seq, run_seq) for _, _, seq, run_seq in group]
@@ -332,6 +324,11 @@ class MemoryArtifacts:
         for artifact_id in unused:
             del self._bodies[artifact_id]
         return len(unused)
+
+
+def _event(one: Link) -> Event:
+    [event] = events_of(one)  # every draft is sealed by itself
+    return event
 
 
 def _stored(row: Row, prev_hash: bytes) -> Link:

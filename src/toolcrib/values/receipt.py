@@ -46,7 +46,8 @@ class Receipt:
         if self.said is None:
             self._asyncio_future_blocking = True
             yield self
-        return self.result()
+        said = self.said
+        return said if type(said) is int else self.result()
 
     def say(self, outcome: int | Exception) -> None:
         """Tell those who wait, at once: on the loop, and never while one of its tasks is running."""

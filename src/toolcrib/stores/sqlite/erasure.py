@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, digest_of, facts_in, seal
+from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, digest_of, facts_in, seal, size_of
 from toolcrib.stores.sqlite.ledger import Ledger
 from toolcrib.stores.verify import Purge
 from toolcrib.values.event import Draft, Level
@@ -75,9 +75,10 @@ def erasing(purge: Purge, erased: Erased) -> Callable[[Ledger], Sequence[Sealed]
         statement = sql.PAYLOADS.format(candidates=candidates)
         rows = execute(statement, (*parameters, STORE_SESSION, _end(purge))).fetchall()
         # SQLite may read a time a hair differently than verification will.
-        forgotten = [(digest_of(salted), seq) for seq, salted, text in rows if facts_in(text)[7] < _end(purge)]
-        ledger.connection.executemany(sql.ERASE_PAYLOAD, forgotten)
-        erased.found(len(forgotten), last)
+        told = [(seq, salted, facts_in(text)) for seq, salted, text in rows]
+        covered = [(seq, salted, facts) for seq, salted, facts in told if facts[7] < _end(purge)]
+        ledger.connection.executemany(sql.ERASE_PAYLOADS, [(digest_of(salted), seq) for seq, salted, _ in covered])
+        erased.found(sum(size_of(facts) for _, _, facts in covered), last)
         return ()
 
     return work
@@ -85,7 +86,7 @@ def erasing(purge: Purge, erased: Erased) -> Callable[[Ledger], Sequence[Sealed]
 
 def _candidates(purge: Purge, after: int, limit: int) -> tuple[str, tuple[str | int, ...]]:
     if purge.session_id is None:
-        return sql.NEXT_EVENTS, (after, purge.through, limit)
+        return sql.NEXT_LINKS, (after, purge.through, limit)
     return sql.NEXT_OF_SESSION, (after, after, purge.session_id, purge.session_id, after, purge.through, limit)
 
 

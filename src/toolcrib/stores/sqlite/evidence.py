@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import GENESIS, PURGED, STORE_SESSION, Head, Link
+from toolcrib.stores.chain import GENESIS, PURGED, STORE_SESSION, Head, Link, name_in_facts
 
 
 class Evidence:
@@ -21,12 +21,12 @@ class Evidence:
         return noted, Head(0, GENESIS) if seq is None else Head(seq, tip_hash)
 
     def links(self, after: int, limit: int) -> Sequence[Link]:
-        return [Link(*row) for row in self._connection.execute(sql.EVENTS_AFTER, (after, limit))]
+        return [Link(*row) for row in self._connection.execute(sql.LINKS_AFTER, (after, limit))]
 
     def purges(self) -> Sequence[Link]:
-        return [
-            Link(*row) for row in self._connection.execute(sql.EVENTS_OF_TYPE, (STORE_SESSION, STORE_SESSION, PURGED))
-        ]
+        naming = (STORE_SESSION, STORE_SESSION, name_in_facts(PURGED))
+        found = (Link(*row) for row in self._connection.execute(sql.LINKS_NAMING, naming))
+        return [one for one in found if one.facts[4] == PURGED]
 
     def misfiled(self) -> int | None:
         row = self._connection.execute(sql.MISFILED).fetchone()

@@ -17,8 +17,8 @@ from toolcrib.values.refusal import StoreError
 
 _REMEMBERED = 8192
 _MANY_UNFILED = 500
-_TRANSACTION_WEIGHT = 6144  # about what a commit writes to the log, besides what its events fill
-_EVENT_WEIGHT = 256
+_TRANSACTION_WEIGHT = 6144  # about what a commit writes to the log, besides what its links fill
+_LINK_WEIGHT = 320
 _UNKNOWN = (-1, bytearray())
 _NOBODY: tuple[str, str | None] = ("", None)
 
@@ -299,17 +299,16 @@ class Ledger:
 
     def _append(self, drafts: Sequence[Sealed]) -> int:
         seq, last_hash = self._tip
-        links = self._links
         for sealed in drafts:
-            seq += 1
-            if sealed[1] != self._run or sealed[0] != self._session:
-                self._turn_to(sealed[0], sealed[1], seq)
-            if self._run is not None:
-                self._run_seq += 1
-            new = link(sealed, seq, self._run_seq, last_hash)
-            links.append(new)
+            session_id, run_id, _, salted, _, size = sealed
+            if run_id != self._run or session_id != self._session:
+                self._turn_to(session_id, run_id, seq + 1)
+            seq += size
+            run_seq = self._run_seq = 0 if run_id is None else self._run_seq + size
+            new = link(sealed, seq, run_seq, last_hash)
+            self._links.append(new)
             last_hash = new[4]
-            self.weight += len(sealed[3]) + _EVENT_WEIGHT
+            self.weight += len(salted) + _LINK_WEIGHT
         self._tip = (seq, last_hash)
         return seq
 

@@ -15,7 +15,7 @@ from toolcrib.policy.limits import Block, Rate
 from toolcrib.ports import Clock, Question, QuestionState, RunRow, SessionRow, Unit, Verification
 from toolcrib.stores import statements as sql
 from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
-from toolcrib.stores.chain import Link, decode, event_of, seal
+from toolcrib.stores.chain import Link, decode, events_of, name_in_facts, seal
 from toolcrib.stores.migrations import steps
 from toolcrib.stores.sqlite import erasure, guard, inbox, leases, meters
 from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
@@ -130,15 +130,15 @@ class SqliteStore:
 
     async def events(self, *, session_id: str | None, after: int, limit: int) -> Sequence[Event]:
         if session_id is None:
-            return await self._events(sql.EVENTS_AFTER, after, limit)
-        place = (after, after, session_id, session_id, after, limit)
-        return await self._events(sql.SESSION_EVENTS_AFTER, *place, session_id, after, limit)
+            found = await self._events(sql.LINKS_AFTER, after, limit)
+        else:
+            place = (after, after, session_id, session_id, after, limit)
+            found = await self._events(sql.SESSION_LINKS_AFTER, *place, session_id, after, limit)
+        return [event for event in found if event.seq > after][:limit]
 
     async def call_events(self, session_id: str, call_id: str) -> Sequence[Event]:
-        return await self._events(sql.CALL_EVENTS, session_id, session_id, call_id)
-
-    async def open_calls(self, session_id: str) -> Sequence[Event]:
-        return await self._events(sql.OPEN_CALLS, session_id, session_id)
+        found = await self._events(sql.LINKS_NAMING, session_id, session_id, name_in_facts(call_id))
+        return [event for event in found if event.call_id == call_id]
 
     async def verify(self, expect: str | None) -> Verification:
         return await self._reader.read(lambda connection: verify(Evidence(connection), expect))
@@ -307,7 +307,8 @@ class SqliteStore:
         await ticket
 
     async def _events(self, statement: str, *parameters: str | int) -> Sequence[Event]:
-        return await self._rows(_event, statement, *parameters)
+        found = await self._rows(_told, statement, *parameters)
+        return [event for events in found for event in events]
 
     async def _rows(self, make: Callable[..., T], statement: str, *parameters: str | int) -> list[T]:
         return await self._reader.read(lambda db: [make(*row) for row in db.execute(statement, parameters)])
@@ -317,5 +318,5 @@ class SqliteStore:
             loop.call_soon_threadsafe(wake, seq)
 
 
-def _event(*row: object) -> Event:
-    return event_of(Link._make(row))
+def _told(*row: object) -> Sequence[Event]:
+    return events_of(Link._make(row))
