@@ -99,7 +99,10 @@ class Bare:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, run_seq, facts, payload, hash)")
-        self._rows = [link(sealed, 2, 2, GENESIS) for sealed in seal(unit.drafts, time.time())]
+        self._rows = [
+            (2, 2, facts.decode(), salted, link(GENESIS, digest, 2, 2, facts))
+            for _, _, facts, salted, digest, _ in seal(unit.drafts, time.time())
+        ]
         self._seq = 0
 
     async def commit(self, units: int, at_once: int) -> None:
@@ -138,8 +141,8 @@ def _unit(owner: Ownership, name: str) -> Unit:
 async def _seal(owned: Owned, times: int) -> None:
     drafts = _unit(owned[1], "sealed").drafts
     for _ in range(times):
-        for sealed in seal(drafts, 0.0):
-            link(sealed, 2, 2, GENESIS)
+        for _, _, facts, _, digest, _ in seal(drafts, 0.0):
+            link(GENESIS, digest, 2, 2, facts)
 
 
 async def _raw(times: int) -> None:

@@ -19,7 +19,9 @@ class Meters:
     clock: Clock
     holder: str
     buckets: dict[str, Bucket] = field(default_factory=dict[str, Bucket])
-    _turns: dict[str, asyncio.Lock] = field(default_factory=dict[str, asyncio.Lock])
+    _draws: dict[str, asyncio.Future[StoreError | None]] = field(
+        default_factory=dict[str, "asyncio.Future[StoreError | None]"]
+    )
 
     def bucket(self, scope: str, pattern: str, subject: str, rate: Rate) -> Bucket:
         """The bucket of one subject (a tool, an agent, a session) for one pattern."""
@@ -56,34 +58,42 @@ class Meters:
         await self._give_back(keys)
 
     async def close(self) -> None:
+        await asyncio.gather(*self._draws.values())
         await self._give_back(list(self.buckets))
 
     async def _spend(self, bucket: Bucket, tool: str) -> None:
-        turn = self._turns.setdefault(bucket.key, asyncio.Lock())
-        # One draw at a time: a second would end the block of the first, which is still being spent.
-        async with turn:
-            now = self.clock.monotonic()
-            if bucket.take(now):
-                return
-            if now >= bucket.closed_until:
-                await self._fill(bucket, tool, now)
-            if not bucket.take(now):
+        while not bucket.take(now := self.clock.monotonic()):
+            if now < bucket.closed_until:
                 raise _exceeded(bucket, tool, bucket.closed_until - now)
+            if (error := await self._filled(bucket)) is not None:
+                message = f"{tool} was not started, because its rate limit could not be looked up: {error}"
+                raise Refusal(Reason.STORAGE_ERROR, message) from error
 
-    async def _fill(self, bucket: Bucket, tool: str, now: float) -> None:
+    async def _filled(self, bucket: Bucket) -> StoreError | None:
+        """Wait for a block. All who want one wait for the same: a second would end the first, which is being spent."""
+        drawing = self._draws.get(bucket.key)
+        if drawing is None:
+            drawing = self._draws[bucket.key] = asyncio.ensure_future(self._fill(bucket))
+            drawing.add_done_callback(lambda _: self._draws.pop(bucket.key))
+        bucket.waiting += 1
+        try:
+            return await asyncio.shield(drawing)
+        finally:
+            bucket.waiting -= 1
+
+    async def _fill(self, bucket: Bucket) -> StoreError | None:
+        now = self.clock.monotonic()
         try:
             block = await self.store.draw(bucket.key, bucket.rate, self.holder, bucket.wanted(now), now)
         except StoreError as error:
-            message = f"{tool} was not started, because its rate limit could not be looked up: {error}"
-            raise Refusal(Reason.STORAGE_ERROR, message) from error
+            return error
         bucket.put(block, now)
+        return None
 
     async def _give_back(self, keys: list[str]) -> None:
         now = self.clock.monotonic()
         gone = [self.buckets.pop(key) for key in keys]
         unspent = {bucket.key: bucket.tokens if now < bucket.expires_at else 0 for bucket in gone if bucket.expires_at}
-        for key in keys:
-            self._turns.pop(key, None)
         if unspent:
             await self.store.give_back(self.holder, unspent)
 

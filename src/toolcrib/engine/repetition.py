@@ -72,11 +72,13 @@ def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed
     """The same number for the same result. What a write did is part of its result: other arguments, another effect."""
     spec = slot.tool.spec
     block = content[0] if len(content) == 1 else content
-    if type(block) is JsonBlock:
+    if type(block) is Text:
+        said = block.text
+    elif type(block) is JsonBlock:
         data = block.data
         said = data if type(data) is int else repr(data)
     else:
-        said = block.text if type(block) is Text else repr(block)
+        said = repr(block)
     if spec.effect is _READ or failed is not None:
         return hash((spec.name, said))
     return hash((spec.name, said, key_of(arguments)))

@@ -66,6 +66,8 @@ class Bucket:
     tokens: int = 0
     expires_at: float = 0.0
     closed_until: float = 0.0
+    waiting: int = 0
+    """How many calls wait for a block."""
     _size: int = 0
 
     def take(self, now: float) -> bool:
@@ -80,8 +82,11 @@ class Bucket:
         self.tokens += 1
 
     def wanted(self, now: float) -> int:
-        """How many tokens to draw: twice as many while blocks are spent in time, else what was spent of the last."""
-        spent = max(self._size - self.tokens, 1)
+        """How many tokens to draw: twice as many while blocks are spent in time, else what was spent of the last.
+
+        One for each that waits, at least.
+        """
+        spent = max(self._size - self.tokens, self.waiting, 1)
         self._size = spent * 2 if self._size and not self.tokens and now < self.expires_at else spent
         self._size = min(self._size, max(self.rate.max_calls // LARGEST_SHARE, 1))
         return self._size

@@ -44,15 +44,14 @@ class Step:
 class LoopGuard:
     """Watches the calls of one run. `stale` holds those since the last progress; while it is empty all is well."""
 
-    __slots__ = ("_fresh_arguments", "_fresh_tool", "_key", "_last", "_limits", "_older", "_seen", "refused", "stale")
+    __slots__ = ("_fresh", "_key", "_last", "_limits", "_older", "_seen", "refused", "stale")
 
     def __init__(self, limits: LoopLimits, key: Callable[[Arguments], int]) -> None:
         self._limits = limits
         self._key = key
         self._seen: set[int] = set()
         self._older: set[int] = set()
-        self._fresh_tool: str | None = None
-        self._fresh_arguments: Arguments = ""
+        self._fresh: tuple[str, Arguments] | None = None
         self._last = 0.0
         self.stale: list[Step] = []
         self.refused = 0
@@ -72,7 +71,7 @@ class LoopGuard:
         if digest in seen or digest in self._older:
             return False
         seen.add(digest)
-        self._fresh_tool, self._fresh_arguments = tool, arguments
+        self._fresh = (tool, arguments)
         self._last = began
         if self.stale:
             self.stale.clear()
@@ -95,14 +94,15 @@ class LoopGuard:
     def reset(self) -> None:
         """Somebody spoke, or time passed: what is called from now on is called for a reason."""
         self.stale.clear()
-        self._fresh_tool = None
+        self._fresh = None
         self.refused = 0
 
     def _before(self) -> list[Step]:
         """The calls since the last progress, and the one that made it."""
-        if self._fresh_tool is None:
+        if self._fresh is None:
             return list(self.stale)
-        return [Step(self._fresh_tool, self._key(self._fresh_arguments)), *self.stale]
+        tool, arguments = self._fresh
+        return [Step(tool, self._key(arguments)), *self.stale]
 
     def _problem(self, step: Step, before: list[Step]) -> tuple[str, str] | None:
         limits = self._limits
@@ -141,7 +141,7 @@ class LoopGuard:
         rounds = self._limits.oscillation
         for period in range(2, len(steps) // 2 + 1) if rounds else ():
             need = period * rounds
-            if len(steps) < need and self._fresh_tool is not None:
+            if len(steps) < need and self._fresh is not None:
                 need = len(steps) if len(steps) > need - period else need
             tail = steps[-need:]
             if len(tail) == need and tail[period:] == tail[:-period] and len(set(tail)) > 1:

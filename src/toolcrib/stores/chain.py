@@ -111,11 +111,9 @@ def seal(drafts: Sequence[Draft], created_at: float) -> Sequence[Sealed]:
     return (_sealed(drafts, created_at),)
 
 
-def link(sealed: Sealed, seq: int, run_seq: int, prev_hash: bytes | bytearray) -> Row:
-    """Give what was sealed its place after `prev_hash`; both numbers are those of its last event."""
-    _, _, facts, salted, digest, _ = sealed
-    new_hash = sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, facts)).digest()
-    return (seq, run_seq, facts.decode(), salted, bytearray(new_hash))
+def link(prev_hash: bytes | bytearray, digest: bytes, seq: int, run_seq: int, facts: bytes) -> bytearray:
+    """The hash that gives what was sealed its place after `prev_hash`; both numbers are those of its last event."""
+    return bytearray(sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, facts)).digest())
 
 
 def _origin(draft: Draft) -> tuple[str, str | None, str | None]:
@@ -162,7 +160,7 @@ def is_intact(stored: Link, prev_hash: bytes) -> bool:
         if (stored.salted is None) == (stored.digest is None):
             return False
         digest = stored.digest if stored.salted is None else digest_of(stored.salted)
-        place = orjson.dumps(stored[:2])
+        place = orjson.dumps(stored[:2])  # not `link`, to which half a number would be a whole one
         return sha256(prev_hash + (digest or b"") + place + stored.text).digest() == stored.hash
     except TypeError:  # a column holds another type of value than was written
         return False

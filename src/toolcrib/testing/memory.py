@@ -30,7 +30,6 @@ from toolcrib.stores.chain import (
     STORE_SESSION,
     Head,
     Link,
-    Row,
     decode,
     digest_of,
     encode,
@@ -90,12 +89,12 @@ class MemoryStore(MemoryInbox, MemoryGuard):
             self._documents[document.kind, document.key] = (encode(document.body), document.version + 1)
         for run in unit.runs:
             self._note_run(run)
-        for draft in sealed:
-            session_id, run_id = draft[:2]
+        for session_id, run_id, facts, salted, payloads_digest, _ in sealed:
             run_seq = 0 if run_id is None else self._numbers.get((session_id, run_id), 0) + 1
             self._numbers[session_id, run_id] = run_seq
             last = self._tip()
-            self._links.append(_stored(link(draft, last.seq + 1, run_seq, last.hash), last.hash))
+            new_hash = bytes(link(last.hash, payloads_digest, last.seq + 1, run_seq, facts))
+            self._links.append(Link(last.seq + 1, run_seq, facts, bytes(salted), new_hash, None, last.hash))
         receipt.say(len(self._links))
         for loop, wake in self._watchers:
             loop.call_soon_threadsafe(wake, len(self._links))
@@ -329,11 +328,6 @@ class MemoryArtifacts:
 def _event(one: Link) -> Event:
     [event] = events_of(one)  # every draft is sealed by itself
     return event
-
-
-def _stored(row: Row, prev_hash: bytes) -> Link:
-    seq, run_seq, text, salted, new_hash = row
-    return Link(seq, run_seq, text.encode(), bytes(salted), bytes(new_hash), None, prev_hash)
 
 
 def _erased(one: Link) -> Link:

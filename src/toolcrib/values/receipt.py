@@ -18,12 +18,12 @@ class Receipt:
     loop, where a future would ask the loop for one more callback for each that waits.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_waiting", "loop", "said")
+    __slots__ = ("_asyncio_future_blocking", "_context", "_others", "_wake", "loop", "said")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.said: int | Exception | None = None
-        self._waiting: tuple[tuple[Callable[[Receipt], object], Context | None], ...] = ()
+        self._wake: Callable[[Receipt], object] | None = None
         self._asyncio_future_blocking: bool | None = None  # how asyncio knows what can be waited for
 
     def done(self) -> bool:
@@ -52,17 +52,21 @@ class Receipt:
     def say(self, outcome: int | Exception) -> None:
         """Tell those who wait, at once: on the loop, and never while one of its tasks is running."""
         self.said = outcome
-        for wake, context in self._waiting:
-            if context is None:
+        wake = self._wake
+        if wake is not None:
+            if self._context is None:
                 wake(self)
             else:
-                context.run(wake, self)
+                self._context.run(wake, self)
+            if self._others:
+                self._say_to_others()
 
     def say_soon(self, outcome: int | Exception) -> None:
         """Tell those who wait when the task that is running has had its turn."""
         self.said = outcome
-        for wake, context in self._waiting:
-            self.loop.call_soon(wake, self, context=context)
+        if self._wake is not None:
+            self.loop.call_soon(self._wake, self, context=self._context)
+            self._say_to_others()
 
     # What asyncio asks of whatever a task waits for.
 
@@ -71,9 +75,16 @@ class Receipt:
 
     def add_done_callback(self, wake: Callable[[Receipt], object], *, context: Context | None = None) -> None:
         """Call `wake` with this receipt, once, as soon as it is there."""
-        if self.said is None:
-            self._waiting = (*self._waiting, (wake, context))
+        if self.said is not None:
+            self.loop.call_soon(wake, self, context=context)
+        elif self._wake is None:  # as a rule one waits
+            self._wake, self._context = wake, context
+            self._others: tuple[tuple[Callable[[Receipt], object], Context | None], ...] = ()
         else:
+            self._others = (*self._others, (wake, context))
+
+    def _say_to_others(self) -> None:
+        for wake, context in self._others:
             self.loop.call_soon(wake, self, context=context)
 
     def cancel(self, msg: object = None) -> bool:

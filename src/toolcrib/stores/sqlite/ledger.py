@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
 from toolcrib.stores import statements as sql
@@ -21,6 +22,7 @@ _TRANSACTION_WEIGHT = 6144  # about what a commit writes to the log, besides wha
 _LINK_WEIGHT = 320
 _UNKNOWN = (-1, bytearray())
 _NOBODY: tuple[str, str | None] = ("", None)
+_NOTHING = Unit(())
 
 # The beginning of a row of events that are all of one session and run: session, run, first seq.
 Stretch = tuple[str, str | None, int]
@@ -36,26 +38,40 @@ class Ticket(Receipt):
     `outcome` tells how it went, and is said once that is committed.
     """
 
-    __slots__ = ("awaited", "created_at", "outcome", "sealed", "unit", "work")
+    __slots__ = ("created_at", "outcome", "sealed", "unit")
+    awaited: ClassVar[bool] = True
+    work: Callable[[Ledger], Sequence[Sealed]] | None = None
 
     def __init__(
-        self,
-        unit: Unit,
-        sealed: Sequence[Sealed],
-        created_at: float,
-        loop: asyncio.AbstractEventLoop,
-        work: Callable[[Ledger], Sequence[Sealed]] | None = None,
+        self, unit: Unit, sealed: Sequence[Sealed], created_at: float, loop: asyncio.AbstractEventLoop
     ) -> None:
         self.loop = loop  # what a receipt is made of: its own words would cost every call one more
         self.said = None
-        self._waiting = ()
+        self._wake = None
         self._asyncio_future_blocking = None
         self.unit = unit
         self.sealed = sealed
         self.created_at = created_at
+        self.outcome: int | Exception
+
+
+class Note(Ticket):
+    """A unit that nobody waits for."""
+
+    __slots__ = ()
+    awaited = False
+
+
+class Errand(Ticket):
+    """Work that needs the transaction."""
+
+    __slots__ = ("work",)
+
+    def __init__(
+        self, work: Callable[[Ledger], Sequence[Sealed]], created_at: float, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        super().__init__(_NOTHING, (), created_at, loop)
         self.work = work
-        self.awaited = True
-        self.outcome: int | Exception = 0
 
 
 class Ledger:
@@ -299,15 +315,14 @@ class Ledger:
 
     def _append(self, drafts: Sequence[Sealed]) -> int:
         seq, last_hash = self._tip
-        for sealed in drafts:
-            session_id, run_id, _, salted, _, size = sealed
+        for session_id, run_id, facts, salted, digest, size in drafts:
             if run_id != self._run or session_id != self._session:
                 self._turn_to(session_id, run_id, seq + 1)
             seq += size
-            run_seq = self._run_seq = 0 if run_id is None else self._run_seq + size
-            new = link(sealed, seq, run_seq, last_hash)
-            self._links.append(new)
-            last_hash = new[4]
+            if run_id is not None:
+                self._run_seq += size
+            last_hash = link(last_hash, digest, seq, self._run_seq, facts)
+            self._links.append((seq, self._run_seq, facts.decode(), salted, last_hash))
             self.weight += len(salted) + _LINK_WEIGHT
         self._tip = (seq, last_hash)
         return seq

@@ -22,7 +22,7 @@ from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
 from toolcrib.stores.sqlite.evidence import Evidence
-from toolcrib.stores.sqlite.ledger import Ledger, Ticket
+from toolcrib.stores.sqlite.ledger import Errand, Ledger, Note, Ticket
 from toolcrib.stores.sqlite.opening import prepare
 from toolcrib.stores.sqlite.place import doubts
 from toolcrib.stores.sqlite.reader import Reader
@@ -41,7 +41,6 @@ T = TypeVar("T")
 PATIENCE = 5.0
 _FLUSH_AFTER = 0.02
 _READERS = 2
-_NOTHING = Unit(())
 
 
 def no_crash(point: str) -> None:
@@ -121,9 +120,7 @@ class SqliteStore:
     def queue(self, unit: Unit) -> None:
         loop = asyncio.get_running_loop()
         now = self._clock.now()
-        note = Ticket(unit, seal(unit.drafts, now), now, loop)
-        note.awaited = False
-        self._writer.hold(note)
+        self._writer.hold(Note(unit, seal(unit.drafts, now), now, loop))
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
             loop.call_later(_FLUSH_AFTER, self._writer.flush, loop)
@@ -301,10 +298,10 @@ class SqliteStore:
             raise explain(error, self.path) from error
 
     async def _do(self, work: leases.Work) -> None:
-        ticket = Ticket(_NOTHING, (), self._clock.now(), asyncio.get_running_loop(), work)
-        self._writer.hold(ticket)
+        errand = Errand(work, self._clock.now(), asyncio.get_running_loop())
+        self._writer.hold(errand)
         self._writer.ring()  # never on the event loop: the work may touch many rows or files
-        await ticket
+        await errand
 
     async def _events(self, statement: str, *parameters: str | int) -> Sequence[Event]:
         found = await self._rows(_told, statement, *parameters)
