@@ -137,6 +137,7 @@ def finished(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], r
     end = Draft(kind, origin.session_id, origin.run_id, origin.agent_id, call_id, call_id, level, payload)
     drafts = (end,) if start is None else (start, end)
     if context is None or (context.documents is None and context.events is None) or error is not None:
+        flight.start = flight.context = None  # what is not looked at again must not wait for the record with the call
         return result, Unit(drafts, run.ownership)
     emitted = tuple(_emitted(kind, body, flight, run) for kind, body in context.events or ())
     return result, Unit((*drafts[:-1], *emitted, end), run.ownership, tuple(context.documents or ()))

@@ -119,6 +119,7 @@ async def _finish(flight: Flight, run: Run) -> ToolResult:
     result, unit = finished(flight, returned, content, run)
     try:
         record = run.runtime.store.append(unit)
+        del returned, unit  # with many who wait, this is most of what lies about
         if record.said is None:
             try:
                 await record

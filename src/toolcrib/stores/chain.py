@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from struct import unpack
@@ -20,7 +20,6 @@ from toolcrib.values.event import Draft, Event, Level
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.refusal import StoreError
 
-Encoder = Callable[[Any, Callable[[object], object]], bytes]
 GENESIS = bytes(32)
 STORE_SESSION = "_store"
 PURGED = "payloads_purged"
@@ -32,12 +31,6 @@ _SALTS_AT_ONCE = 256
 _SALTS = f"{_SALT}s" * _SALTS_AT_ONCE
 # The noted head may be this many events behind the newest one, less one: noting it costs every commit a page.
 NOTED_EVERY = 64
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 class Head(NamedTuple):
@@ -100,15 +93,14 @@ os.register_at_fork(after_in_child=_salts.clear)
 
 def seal(drafts: Sequence[Draft], created_at: float) -> Sequence[Sealed]:
     """Encode drafts once, those of one run together; whatever cannot be stored fails here, before any transaction."""
-    if len(drafts) == 2:  # as most units have it: a start and an end
+    if len(drafts) == 2:  # most units: a start and an end
         first, last = drafts
-        are_kin = first.run_id == last.run_id and first.session_id == last.session_id
-        are_kin = are_kin and first.agent_id == last.agent_id
-    else:
-        are_kin = len(drafts) == 1
-    if not are_kin:
-        return [_sealed(tuple(kin), created_at) for _, kin in groupby(drafts, _origin)]
-    return (_sealed(drafts, created_at),)
+        if first.run_id == last.run_id and first.session_id == last.session_id and first.agent_id == last.agent_id:
+            try:
+                return (_pair(first, last, created_at),)
+            except (TypeError, ValueError):
+                return (_sealed(drafts, created_at),)
+    return [_sealed(tuple(kin), created_at) for _, kin in groupby(drafts, _origin)]
 
 
 def link(prev_hash: bytes | bytearray, digest: bytes, seq: int, run_seq: int, facts: bytes) -> bytearray:
@@ -116,37 +108,50 @@ def link(prev_hash: bytes | bytearray, digest: bytes, seq: int, run_seq: int, fa
     return bytearray(sha256(b"%b%b[%d,%d]%b" % (prev_hash, digest, seq, run_seq, facts)).digest())
 
 
-def _origin(draft: Draft) -> tuple[str, str | None, str | None]:
-    return (draft.session_id, draft.agent_id, draft.run_id)
-
-
-def _sealed(drafts: Sequence[Draft], created_at: float, dumps: Encoder = orjson.dumps) -> Sealed:
-    others = iter(drafts)
-    draft = first = next(others)
+def _pair(first: Draft, last: Draft, created_at: float) -> Sealed:
+    """What `_sealed` makes of two drafts, in a third less time, if the quick encoder takes them."""
+    session_id, run_id = first.session_id, first.run_id
+    level, last_level = first.level, last.level
+    payload, last_payload = orjson.dumps(first.payload, _plain), orjson.dumps(last.payload, _plain)
+    facts = orjson.dumps(
+        (
+            session_id, first.agent_id, run_id,
+            "info" if level is _INFO else level,  # encoding a member of an enum is slow
+            first.type, first.node_id, first.call_id, created_at,
+            (
+                "info" if last_level is _INFO else last_level,
+                last.type, last.node_id, last.call_id, len(payload), len(last_payload),
+            ),
+        )
+    )  # fmt: skip
     try:
         salted = _salts.pop()
     except IndexError:
         salted = _draw_salt()
+    salted += payload
+    salted += last_payload
+    return (session_id, run_id, facts, salted, sha256(salted).digest(), 2)
+
+
+def _sealed(drafts: Sequence[Draft], created_at: float) -> Sealed:
+    draft = first = drafts[0]
+    facts: list[object] = [first.session_id, first.agent_id, first.run_id]
+    salted = _salts.pop() if _salts else _draw_salt()
     try:
-        payload, level = dumps(first.payload, _plain), first.level
-        told = "info" if level is _INFO else level  # encoding a member of an enum is slow
-        facts: list[object] = [
-            first.session_id, first.agent_id, first.run_id, told,
-            first.type, first.node_id, first.call_id, created_at,
-        ]  # fmt: skip
-        for draft in others:
-            salted += payload
-            payload, level = dumps(draft.payload, _plain), draft.level
-            told = "info" if level is _INFO else level
-            facts.append((told, draft.type, draft.node_id, draft.call_id, len(salted) - _SALT, len(payload)))
-        salted += payload
+        for draft in drafts:
+            start = len(salted) - _SALT
+            salted += encode(draft.payload)
+            told = (draft.level.value, draft.type, draft.node_id, draft.call_id)
+            facts += (*told, created_at) if draft is first else ((*told, start, len(salted) - _SALT - start),)
         text = orjson.dumps(facts)
     except (TypeError, ValueError, RecursionError) as error:
-        if dumps is orjson.dumps:
-            return _sealed(drafts, created_at, encode)
         whose = f"the event {draft.type!r} of session {first.session_id!r}"
         raise StoreError(f"{whose} cannot be stored: {error}") from error
     return (first.session_id, first.run_id, text, salted, sha256(salted).digest(), len(drafts))
+
+
+def _origin(draft: Draft) -> tuple[str, str | None, str | None]:
+    return (draft.session_id, draft.agent_id, draft.run_id)
 
 
 def digest_of(salted: bytes) -> bytes:
@@ -187,13 +192,13 @@ def events_of(stored: Link) -> list[Event]:
     return events
 
 
-def encode(value: Json, plain: Callable[[object], object] = _plain) -> bytes:
+def encode(value: Json) -> bytes:
     """JSON text of a value; integers of any size and deep nesting survive."""
     try:
-        return orjson.dumps(value, plain)
+        return orjson.dumps(value, _plain)
     except orjson.JSONEncodeError:
         # orjson stops at 64-bit integers and at 254 levels; the standard library does not.
-        return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def decode(text: bytes) -> Json:
@@ -244,6 +249,12 @@ def _draw_salt() -> bytearray:
 
 def _part(salted: bytes, start: int, length: int | None) -> bytes:
     return salted[_SALT + start : None if length is None else _SALT + start + length]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _object(value: Json) -> JsonObject:

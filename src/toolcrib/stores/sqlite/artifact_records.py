@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from toolcrib.ports import Artifact
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import Sealed
-from toolcrib.stores.sqlite.ledger import Ledger
+from toolcrib.stores.sqlite.ledger import Ledger, Work
 from toolcrib.stores.sqlite.reader import Reader
 
 _AT_ONCE = 100
 
-Do = Callable[[Callable[[Ledger], Sequence[Sealed]]], Awaitable[None]]
+Do = Callable[[Work], Awaitable[None]]
 
 
 class ArtifactRecords:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import PURGED, STORE_SESSION, Sealed, digest_of, facts_in, seal, size_of
-from toolcrib.stores.sqlite.ledger import Ledger
+from toolcrib.stores.sqlite.ledger import Ledger, Work
 from toolcrib.stores.verify import Purge
 from toolcrib.values.event import Draft, Level
 
@@ -51,9 +51,7 @@ def filing(ledger: Ledger) -> Sequence[Sealed]:
     return ()
 
 
-def recording(
-    session_id: str | None, before: float | None, now: float, tell: Callable[[Purge], None]
-) -> Callable[[Ledger], Sequence[Sealed]]:
+def recording(session_id: str | None, before: float | None, now: float, tell: Callable[[Purge], None]) -> Work:
     """Record the purge before it happens: a purge that is interrupted leaves nothing that looks like tampering."""
 
     def work(ledger: Ledger) -> Sequence[Sealed]:
@@ -65,7 +63,7 @@ def recording(
     return work
 
 
-def erasing(purge: Purge, erased: Erased) -> Callable[[Ledger], Sequence[Sealed]]:
+def erasing(purge: Purge, erased: Erased) -> Work:
     """Erase the next payloads that the purge covers."""
 
     def work(ledger: Ledger) -> Sequence[Sealed]:

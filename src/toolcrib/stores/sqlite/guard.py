@@ -8,8 +8,7 @@ from typing import cast
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import Sealed, decode, encode, seal
 from toolcrib.stores.guard import approval_drafts, edge_draft, edge_id_of, lock_draft
-from toolcrib.stores.sqlite.leases import Work
-from toolcrib.stores.sqlite.ledger import Ledger
+from toolcrib.stores.sqlite.ledger import Ledger, Work
 from toolcrib.values.contract import Approval, Basis, Edge, EdgeState, SeenEdge
 from toolcrib.values.event import EventType
 from toolcrib.values.identity import Surface

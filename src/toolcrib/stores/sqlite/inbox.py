@@ -11,8 +11,7 @@ from toolcrib.ports import Question, QuestionState, Unit
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import Sealed, decode, encode, seal
 from toolcrib.stores.inbox import answered_draft, too_late
-from toolcrib.stores.sqlite.leases import Work
-from toolcrib.stores.sqlite.ledger import Ledger
+from toolcrib.stores.sqlite.ledger import Ledger, Work
 from toolcrib.values.identity import Principal
 from toolcrib.values.json import JsonObject
 from toolcrib.values.permission import Answer, PermissionDecision, request_json, request_of

@@ -8,11 +8,9 @@ from toolcrib.ports import Fenced, SessionBusy
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import CLAIMED, RELEASED, Sealed, seal
 from toolcrib.stores.owners import is_gone
-from toolcrib.stores.sqlite.ledger import Ledger
+from toolcrib.stores.sqlite.ledger import Ledger, Work
 from toolcrib.values.event import Draft
 from toolcrib.values.identity import Ownership
-
-Work = Callable[[Ledger], Sequence[Sealed]]
 
 
 def claiming(

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from toolcrib.ports import Conflict, Fenced, RunClosed, RunOpened, Unit
 from toolcrib.stores import statements as sql
-from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Row, Sealed, encode, link
+from toolcrib.stores.chain import GENESIS, NOTED_EVERY, Head, Row, Sealed, encode, link, seal
 from toolcrib.stores.sqlite.connection import may_pass
 from toolcrib.values.context import Document
 from toolcrib.values.identity import Ownership
@@ -24,6 +24,8 @@ _UNKNOWN = (-1, bytearray())
 _NOBODY: tuple[str, str | None] = ("", None)
 _NOTHING = Unit(())
 
+# What is done inside a transaction, and the events that tell of it.
+Work = Callable[["Ledger"], Sequence[Sealed]]
 # The beginning of a row of events that are all of one session and run: session, run, first seq.
 Stretch = tuple[str, str | None, int]
 
@@ -33,25 +35,23 @@ class HeadMissing(StoreError):
 
 
 class Ticket(Receipt):
-    """Something waiting to be committed: a unit, or work that needs the transaction.
+    """A unit that waits to be committed: what is sealed of it, and what else belongs to it, if anything does.
 
-    `outcome` tells how it went, and is said once that is committed.
+    `outcome` tells how it went, and is said once that is committed. Drafts are not kept: with many who wait they would
+    be most of what lies about.
     """
 
-    __slots__ = ("created_at", "outcome", "sealed", "unit")
+    __slots__ = ("outcome", "owner", "rest", "sealed")
     awaited: ClassVar[bool] = True
-    work: Callable[[Ledger], Sequence[Sealed]] | None = None
 
-    def __init__(
-        self, unit: Unit, sealed: Sequence[Sealed], created_at: float, loop: asyncio.AbstractEventLoop
-    ) -> None:
+    def __init__(self, unit: Unit, now: float, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop  # what a receipt is made of: its own words would cost every call one more
         self.said = None
         self._wake = None
         self._asyncio_future_blocking = None
-        self.unit = unit
-        self.sealed = sealed
-        self.created_at = created_at
+        self.sealed = seal(unit.drafts, now)
+        self.owner = unit.owner
+        self.rest: Work | None = _recording(unit, self.sealed, now) if unit.documents or unit.runs else None
         self.outcome: int | Exception
 
 
@@ -65,13 +65,11 @@ class Note(Ticket):
 class Errand(Ticket):
     """Work that needs the transaction."""
 
-    __slots__ = ("work",)
+    __slots__ = ()
 
-    def __init__(
-        self, work: Callable[[Ledger], Sequence[Sealed]], created_at: float, loop: asyncio.AbstractEventLoop
-    ) -> None:
-        super().__init__(_NOTHING, (), created_at, loop)
-        self.work = work
+    def __init__(self, work: Work, now: float, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(_NOTHING, now, loop)
+        self.rest = work
 
 
 class Ledger:
@@ -108,8 +106,7 @@ class Ledger:
         self._begin()
         try:
             for ticket in tickets:
-                unit = ticket.unit
-                if unit.owner is not self._owner or unit.documents or unit.runs or ticket.work:
+                if ticket.owner is not self._owner or ticket.rest is not None:
                     ticket.outcome = self._take(ticket)
                 else:
                     ticket.outcome = self._append(ticket.sealed)
@@ -262,27 +259,21 @@ class Ledger:
                 self._runs[session_id, run_id] = run_seq
 
     def _take(self, ticket: Ticket) -> int | Exception:
-        unit = ticket.unit
-        owner = unit.owner
         try:
-            if owner is not None:
-                self.require_owner(owner)
-            if unit.documents or unit.runs or ticket.work:
-                ticket.sealed = self._apart(ticket)
+            if ticket.owner is not None:
+                self.require_owner(ticket.owner)
+            if ticket.rest is not None:
+                ticket.sealed = self._apart(ticket.rest)
         except (StoreError, sqlite3.IntegrityError) as error:
             return error
         # From here on nothing of this unit can fail by itself: its text is encoded and its numbers are new.
         return self._append(ticket.sealed)
 
-    def _apart(self, ticket: Ticket) -> Sequence[Sealed]:
+    def _apart(self, work: Work) -> Sequence[Sealed]:
         """What can fail alone is undone alone."""
         self._execute("SAVEPOINT unit")
         try:
-            for document in ticket.unit.documents:
-                self._put(document, ticket.created_at)
-            for run in ticket.unit.runs:
-                self._note_run(run)
-            sealed = ticket.work(self) if ticket.work else ticket.sealed
+            sealed = work(self)
         except (StoreError, sqlite3.IntegrityError):
             self._execute("ROLLBACK TO unit")
             self._execute("RELEASE unit")
@@ -290,7 +281,8 @@ class Ledger:
         self._execute("RELEASE unit")
         return sealed
 
-    def _put(self, document: Document, now: float) -> None:
+    def put(self, document: Document, now: float) -> None:
+        """Write a document over the version that was read; Conflict when it is another by now."""
         try:
             body = encode(document.body)
         except (TypeError, ValueError, RecursionError) as error:
@@ -306,7 +298,8 @@ class Ledger:
                 " read it again"
             )
 
-    def _note_run(self, run: RunOpened | RunClosed) -> None:
+    def note_run(self, run: RunOpened | RunClosed) -> None:
+        """Write down that a run was opened or closed."""
         if isinstance(run, RunClosed):
             self._execute(sql.CLOSE_RUN, (run.end_reason, run.ended_at, run.run_id))
             return
@@ -362,3 +355,16 @@ class Ledger:
         self._forget_owners()
         if self.connection.in_transaction:
             self._execute("ROLLBACK")
+
+
+def _recording(unit: Unit, sealed: Sequence[Sealed], now: float) -> Work:
+    """The part of a unit that is more than events."""
+
+    def work(ledger: Ledger) -> Sequence[Sealed]:
+        for document in unit.documents:
+            ledger.put(document, now)
+        for run in unit.runs:
+            ledger.note_run(run)
+        return sealed
+
+    return work

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from toolcrib.policy.limits import Block, Pool, Rate, draw
 from toolcrib.stores import statements as sql
 from toolcrib.stores.chain import Sealed
-from toolcrib.stores.sqlite.leases import Work
-from toolcrib.stores.sqlite.ledger import Ledger
+from toolcrib.stores.sqlite.ledger import Ledger, Work
 
 
 def drawing(bucket: str, rate: Rate, holder: str, wanted: int, now: float, tell: Callable[[Block], None]) -> Work:

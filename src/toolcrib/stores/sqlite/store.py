@@ -15,14 +15,14 @@ from toolcrib.policy.limits import Block, Rate
 from toolcrib.ports import Clock, Question, QuestionState, RunRow, SessionRow, Unit, Verification
 from toolcrib.stores import statements as sql
 from toolcrib.stores.artifacts import MOST_BYTES, DiskArtifacts
-from toolcrib.stores.chain import Link, decode, events_of, name_in_facts, seal
+from toolcrib.stores.chain import Link, decode, events_of, name_in_facts
 from toolcrib.stores.migrations import steps
 from toolcrib.stores.sqlite import erasure, guard, inbox, leases, meters
 from toolcrib.stores.sqlite.artifact_records import ArtifactRecords
 from toolcrib.stores.sqlite.checkpoint import Checkpoint
 from toolcrib.stores.sqlite.connection import Durability, connect_writer, explain
 from toolcrib.stores.sqlite.evidence import Evidence
-from toolcrib.stores.sqlite.ledger import Errand, Ledger, Note, Ticket
+from toolcrib.stores.sqlite.ledger import Errand, Ledger, Note, Ticket, Work
 from toolcrib.stores.sqlite.opening import prepare
 from toolcrib.stores.sqlite.place import doubts
 from toolcrib.stores.sqlite.reader import Reader
@@ -110,7 +110,7 @@ class SqliteStore:
     def append(self, unit: Unit) -> Receipt:
         loop, now = asyncio.get_running_loop(), self._clock.now()
         try:
-            ticket = Ticket(unit, seal(unit.drafts, now), now, loop)
+            ticket = Ticket(unit, now, loop)
             self._writer.submit(ticket)
         except StoreError as error:
             ticket = Receipt(loop)
@@ -120,7 +120,7 @@ class SqliteStore:
     def queue(self, unit: Unit) -> None:
         loop = asyncio.get_running_loop()
         now = self._clock.now()
-        self._writer.hold(Note(unit, seal(unit.drafts, now), now, loop))
+        self._writer.hold(Note(unit, now, loop))
         if self._flush_at < time.monotonic():
             self._flush_at = time.monotonic() + _FLUSH_AFTER
             loop.call_later(_FLUSH_AFTER, self._writer.flush, loop)
@@ -297,7 +297,7 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
 
-    async def _do(self, work: leases.Work) -> None:
+    async def _do(self, work: Work) -> None:
         errand = Errand(work, self._clock.now(), asyncio.get_running_loop())
         self._writer.hold(errand)
         self._writer.ring()  # never on the event loop: the work may touch many rows or files
