@@ -85,12 +85,12 @@ async def cpu_each(count: int, work: Callable[[], Awaitable[object]]) -> float:
 
 async def beside(count: int, work: Callable[[], Awaitable[object]], raw: Function) -> Figures:
     """Medians of alternating rounds of the work and of `await raw(**arguments)`."""
-    await cpu_each(count // 5 + 1, work)
+    await cpu_each(count // 5 + 5, work)
     gc.collect()
     works, raws = list[float](), list[float]()
     for _ in range(ROUNDS):
         works.append(await cpu_each(count, work))
-        raws.append(await time_raw(raw, count * 10))
+        raws.append(await time_raw(raw, max(count * 10, 20_000)))
     call, bare = statistics.median(works) * 1e6, statistics.median(raws) * 1e6
     return {"call_us": round(call, 2), "raw_us": round(bare, 4), "ratio": round(call / bare, 1)}
 

@@ -43,10 +43,11 @@ class PreHook(_Watching):
     run: Before
     lenient: bool = False
     event: HookEvent = HookEvent.PRE_TOOL_USE
+    before: Before = field(init=False, repr=False)
 
-    def before(self, invocation: Invocation, origin: Origin) -> Coroutine[Any, Any, HookAnswer | None]:
-        run = self.run
-        return run(invocation, origin)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "before", self.run)  # itself: a method around it would cost every call one more
 
     async def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> None:
         """A pre hook has nothing to say afterwards."""
@@ -59,11 +60,12 @@ class PostHook(_Watching):
     run: After
     lenient: bool = True
     event: HookEvent = HookEvent.POST_TOOL_USE
+    after: After = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "after", self.run)  # itself, as above
 
     async def before(self, invocation: Invocation, origin: Origin) -> HookAnswer | None:
         """A post hook has nothing to say beforehand."""
         return None
-
-    def after(self, invocation: Invocation, result: ToolResult, origin: Origin) -> Coroutine[Any, Any, None]:
-        run = self.run
-        return run(invocation, result, origin)
