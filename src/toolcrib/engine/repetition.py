@@ -43,10 +43,10 @@ def buckets_of(slot: Slot, run: Run) -> Sequence[Bucket]:
 
 def saw(flight: Flight, returned: ToolReturn, content: tuple[Block, ...], run: Run) -> None:
     """Take note of what a call came to: what was read, and whether it brought anything new."""
-    slot, permit, guard = flight.slot, flight.permit, run.guard
+    slot, guard = flight.slot, run.guard
     if slot is None:
         return
-    if (slot.touches or returned.metadata) and permit is not None and flight.context is not None:
+    if (slot.touches or returned.metadata) and flight.permit is not None and flight.context is not None:
         mark(run, marks_of(flight, returned.metadata), flight)
     if guard is not None and slot.guarded:
         arguments, name, began = flight.call.arguments, slot.tool.spec.name, flight.began
@@ -70,15 +70,13 @@ def key_of(arguments: Arguments) -> int:
 
 def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed: object) -> int:
     """The same number for the same result. What a write did is part of its result: other arguments, another effect."""
-    spec = slot.tool.spec
-    block = content[0] if len(content) == 1 else content
-    if type(block) is Text:
-        said = block.text
-    elif type(block) is JsonBlock:
-        data = block.data
-        said = data if type(data) is int else repr(data)
+    spec, block = slot.tool.spec, content[0] if len(content) == 1 else content
+    if type(block) is JsonBlock:
+        said = block.data
+        if type(said) is not int:
+            said = repr(said)
     else:
-        said = repr(block)
+        said = block.text if type(block) is Text else repr(block)
     if spec.effect is _READ or failed is not None:
         return hash((spec.name, said))
     return hash((spec.name, said, key_of(arguments)))

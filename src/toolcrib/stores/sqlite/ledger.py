@@ -312,10 +312,9 @@ class Ledger:
             if run_id != self._run or session_id != self._session:
                 self._turn_to(session_id, run_id, seq + 1)
             seq += size
-            if run_id is not None:
-                self._run_seq += size
-            last_hash = link(last_hash, digest, seq, self._run_seq, facts)
-            self._links.append((seq, self._run_seq, facts.decode(), salted, last_hash))
+            run_seq = self._run_seq = 0 if run_id is None else self._run_seq + size
+            last_hash = link(last_hash, digest, seq, run_seq, facts)
+            self._links.append((seq, run_seq, facts.decode(), salted, last_hash))
             self.weight += len(salted) + _LINK_WEIGHT
         self._tip = (seq, last_hash)
         return seq

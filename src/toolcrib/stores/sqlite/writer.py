@@ -64,7 +64,9 @@ class Writer:
 
     def submit(self, ticket: Ticket) -> None:
         """Commit a ticket after everything that waits: now, or once all who are about to run have had their turn."""
-        self.hold(ticket)
+        if self._closed:
+            raise StoreError(f"the store {self._path} is closed")
+        self._waiting.append(ticket)
         loop = ticket.loop
         # Whether others are about to run is asyncio's own knowledge; no public call tells it. Counting the appends of
         # one turn of the loop does not: a caller that is answered at once goes on without giving up its turn.
