@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeGuard, cast
 from toolcrib.catalog.index.names import Keys
 from toolcrib.catalog.index.words import Analyzer, key_of
 
-SATURATION = 1.2
+SATURATION = 1.0
 NODE_LIMIT = 400
 TEXT_LIMIT = 20_000
 MEANING_LENGTH = 500

@@ -69,6 +69,7 @@ class Spelling:
 
 def edit_distance(one: str, other: str, limit: int) -> int:
     """Insertions, deletions, replacements and swaps of neighbours; anything over `limit` comes back as `limit + 1`."""
+    one, other = _unlike_parts(one, other)
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -82,6 +83,16 @@ def edit_distance(one: str, other: str, limit: int) -> int:
             return limit + 1
         before, last = last, line
     return min(last[-1], limit + 1)
+
+
+def _unlike_parts(one: str, other: str) -> tuple[str, str]:
+    """Both without the beginning and the end that they share."""
+    shorter = min(len(one), len(other))
+    start = next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    one, other = one[start:], other[start:]
+    shorter -= start
+    end = next((at for at in range(shorter) if one[-1 - at] != other[-1 - at]), shorter)
+    return one[: len(one) - end], other[: len(other) - end]
 
 
 def _edits(word: str, known: Collection[str], first: int, last: int) -> set[str]:

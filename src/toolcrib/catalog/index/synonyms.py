@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from toolcrib.catalog.index.stem import stem
 
-LOOSE = 0.35
+LOOSE = 0.45
 CLOSE = 0.9
 Synonyms = Mapping[str, Mapping[str, float]]
 

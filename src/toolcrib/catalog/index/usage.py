@@ -22,7 +22,7 @@ QUERY_LENGTH = 400
 LIKE_LIMIT = 60
 UNTRIED = 1.1
 CHANCE = 3
-ASKED = Field("past queries", 0.7, 0.5, 20.0)
+ASKED = Field("past queries", 1.0, 0.7, 20.0)
 
 Readings = dict[str, dict[str, float]]
 """Past query → its words with their stress."""
@@ -123,7 +123,8 @@ class Recollection:
             masses = self._masses[term]
             own = _weights_of(self._catalog.column(term)) if term in self._catalog else {}
             slots = sorted(masses)
-            weights = [saturated(mass_of(own.get(slot, 0.0)) + masses[slot]) for slot in slots]
+            sums = [mass_of(own[slot]) + masses[slot] if slot in own else masses[slot] for slot in slots]
+            weights = map(saturated, sums)
             column = self._columns[term] = Loose(array("q", slots), array("f", weights), array("B"))
         return column
 
