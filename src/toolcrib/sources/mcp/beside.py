@@ -19,10 +19,10 @@ from toolcrib.sources.mcp.traffic import Side
 from toolcrib.values.turn import Turn
 
 _CHUNK, _LAST_CHUNKS, _LINE_LIMIT = 4 * 1024, 8, 2_000
-_BURST, _PER_SECOND, _LINE = 128 * 1024, 16 * 1024, 200
+_BURST, _PER_SECOND, _LINE = 64 * 1024, 16 * 1024, 200
 """How many bytes are heard at once, and how many in a second after them; each line counts as so many more."""
-_PIPE = 256 * 1024
-_REST_SECONDS = 0.01
+_PIPE = 128 * 1024
+_REST_SECONDS, _SHORT_REST_SECONDS = 0.02, 0.001
 """Between two looks at what is let go: a pipe that is full meanwhile slows its writer down, and wakes nobody."""
 
 
@@ -72,7 +72,7 @@ class Hearing:
             else:
                 await side.stand_aside()
                 self._let_go()
-                await asyncio.sleep(_REST_SECONDS)
+                await asyncio.sleep(_REST_SECONDS if side.is_lively() else _SHORT_REST_SECONDS)
 
     def take(self) -> None:
         """Hear what is there, up to a few lines."""

@@ -10,7 +10,7 @@ _FRESH_SECONDS, _LIVELY_SECONDS = 0.02, 0.1
 """A call that takes longer than the first does not notice the pieces of work that are done meanwhile; where none began
 within the second, there is nobody to be slow for."""
 _REST_SECONDS, _MOST_RESTS = 0.001, 10
-_BURST, _PER_SECOND = 256 * 1024, 8 * 1024 * 1024
+_BURST, _PER_SECOND = 256 * 1024, 5 * 1024 * 1024
 """How many bytes of a server are read at once, and how many in a second after them, while others are called."""
 
 
