@@ -83,6 +83,13 @@ def test_a_tool_that_waits_is_listed_and_fails_a_build_and_the_operator_reads_wh
     body = {"kind": "script", "language": "bash", "script": "echo hello\u200b you"}
     changed = {"name": "greet", "version": 1, "implementation": body}
     assert toolcrib("tools", "call", "tools.update", "--args", json.dumps(changed)).code == 0
-    shown = toolcrib("guard", "diff", "dynamic.greet").out
-    assert "- echo hello\n" in shown
-    assert "+ echo hello\\u200b you" in shown
+    looked = toolcrib("guard", "diff", "dynamic.greet")
+    assert "- echo hello\n" in looked.out
+    assert "+ echo hello\\u200b you" in looked.out
+
+    command = looked.err.split("to approve it as shown: toolcrib ")[1].split()
+    again = {"name": "greet", "version": 2, "implementation": {**body, "script": "echo bye"}}
+    assert toolcrib("tools", "call", "tools.update", "--args", json.dumps(again)).code == 0
+    refused = toolcrib(*command, "--approved-by", "ada")
+    assert refused.code == 1
+    assert "another fingerprint" in refused.err

@@ -130,7 +130,7 @@ class DynamicShelf:
     async def _lacking(self, tool: Tool) -> str | None:
         if await self.services.approved(tool.name, tool.fingerprint):
             return None
-        return unapproved(tool.name, int(tool.spec.source.version))
+        return unapproved(tool.name, int(tool.spec.source.version), tool.fingerprint)
 
     def _tell(self, problems: dict[str, str]) -> None:
         for name, problem in problems.items():

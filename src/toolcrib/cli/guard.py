@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -143,6 +144,7 @@ def diff(choices: Choices, tool: str, surface: str, modules: tuple[str, ...], fa
     else:
         for each, changed in pairs:
             print_changes(each, changed)
+            _hint_approval(each, surface, modules)
         if not pairs:
             hint("toolcrib: nothing differs from what was approved")
     _ending([each for each, _ in pairs], fail_on_drift)
@@ -294,6 +296,15 @@ def print_changes(kept: Kept, changed: Sequence[Difference]) -> None:
         for sign, text in (("-", each.before), ("+", each.after)):
             for line in () if text is None else text.splitlines():
                 click.echo(f"    {sign} {line}")
+
+
+def _hint_approval(kept: Kept, surface: str, modules: tuple[str, ...]) -> None:
+    """How to approve what was shown, and nothing that it becomes meanwhile."""
+    tool = kept.row.tool
+    if tool is not None and kept.drifted:
+        named = "".join(f" --module {shlex.quote(module)}" for module in modules)
+        command = f"toolcrib guard approve-contract {surface} {tool.name}{named} --fingerprint {tool.fingerprint}"
+        hint(f"  to approve it as shown: {command}")
 
 
 def _look(surface: str, web: str, modules: tuple[str, ...]) -> Look:

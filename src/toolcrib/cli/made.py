@@ -55,5 +55,5 @@ async def _made(config: Config) -> list[Tool]:
 
 
 def _withheld(tool: Tool) -> Tool:
-    reason = unapproved(tool.name, int(tool.spec.source.version))
+    reason = unapproved(tool.name, int(tool.spec.source.version), tool.fingerprint)
     return replace(tool, spec=replace(tool.spec, metadata={**tool.spec.metadata, WITHHELD: reason}))

@@ -67,14 +67,15 @@ class _Work:
             raise Refusal(Reason.CONTRACT_DRIFT, f"{message}; it can be used again in a new run, once it is approved")
         fingerprint = tool_of_definition(definition, self.services).fingerprint
         if not await self.services.approved(definition.name, fingerprint):
-            raise Refusal(Reason.CONTRACT_DRIFT, unapproved(definition.name, definition.version))
+            raise Refusal(Reason.CONTRACT_DRIFT, unapproved(definition.name, definition.version, fingerprint))
 
 
-def unapproved(name: str, version: int) -> str:
-    """Why a tool that nobody approved does not run, and what would help."""
+def unapproved(name: str, version: int, fingerprint: str) -> str:
+    """Why a tool that nobody approved does not run, and what would help: a word for this version and no later one."""
+    approving = f"toolcrib guard approve-contract runtime {name} --fingerprint {fingerprint}"
     return (
         f"version {version} of {name} was not approved; an operator looks at it with `toolcrib tools call tools.get "
-        f"name={name}` and approves it with `toolcrib guard approve-contract runtime {name}`"
+        f"name={name}` and approves it with `{approving}`"
     )
 
 

@@ -216,8 +216,9 @@ async def _commit(
     _register(made, index, services)
     put_definition(context, index, made)
     context.emit(f"dynamic_tool_{made.action}", _told(made))
+    fingerprint = tool_of_definition(made, services).fingerprint
     words = f"{made.action} {made.name}, version {made.version}. It cannot be called yet: "
-    return ToolReturn((Text(words + unapproved(made.name, made.version)),), _told(made))
+    return ToolReturn((Text(words + unapproved(made.name, made.version, fingerprint)),), _told(made))
 
 
 def _body(definition: Definition) -> str:
