@@ -446,3 +446,12 @@ async def test_a_scripted_session_over_five_hundred_tools_costs_a_fraction() -> 
 
 
 SENT_AT_START, SENT_IN_ANSWERS = 191, 1_820
+
+
+async def test_the_same_thing_asked_in_other_words_is_no_loop() -> None:
+    async with make_run(*made(100), config=APPEND) as run:
+        for words in ("{}", "the {}", "a {}", "some {}", "any {}", "an {} please", "all the {}", "every {}"):
+            found = await search(run, query=words.format("refund"))
+            assert found.error is None
+        again = [await search(run, query="every refund") for _ in range(3)]
+        assert [each.error is not None for each in again] == [False, True, True]

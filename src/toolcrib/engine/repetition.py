@@ -11,6 +11,7 @@ from toolcrib.engine.account import mark, marks_of
 from toolcrib.policy.limits import Bucket
 from toolcrib.policy.loop import Arguments
 from toolcrib.values.json import canonical
+from toolcrib.values.name import SEARCH
 from toolcrib.values.result import Block, JsonBlock, Text, ToolReturn
 from toolcrib.values.spec import Effect
 
@@ -69,7 +70,10 @@ def key_of(arguments: Arguments) -> int:
 
 
 def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed: object) -> int:
-    """The same number for the same result. What a write did is part of its result: other arguments, another effect."""
+    """The same number for the same result. What a write did is part of its result: other arguments, another effect.
+
+    So is what a search was for: that another question finds as little as the last one did is news.
+    """
     spec, block = slot.tool.spec, content[0] if len(content) == 1 else content
     if type(block) is JsonBlock:
         said = block.data
@@ -77,7 +81,7 @@ def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed
             said = repr(said)
     else:
         said = block.text if type(block) is Text else repr(block)
-    if spec.effect is _READ or failed is not None:
+    if (spec.effect is _READ and spec.name != SEARCH) or failed is not None:
         return hash((spec.name, said))
     return hash((spec.name, said, key_of(arguments)))
 

@@ -10,6 +10,7 @@ from toolcrib.catalog.index.words import WORD_LIMIT, key_of
 
 Table = dict[str, list[int]]
 PIECE_LIMIT = 200
+QUERY_LIMIT = 2 * WORD_LIMIT * PIECE_LIMIT
 WINDOW = 6
 NAME_LIMIT = 300
 
@@ -76,6 +77,7 @@ class Names:
 
     def _mentioned(self, query: str) -> Iterator[int]:
         """Names written as identifiers count anywhere; plain words only when the whole query is a list of names."""
+        query = query[:QUERY_LIMIT]
         pieces = [piece.strip(".:'\"`()[]{}<>!?*") for piece in SPACE.split(query, PIECE_LIMIT)[:PIECE_LIMIT]]
         listed: list[int] = []
         at = 0

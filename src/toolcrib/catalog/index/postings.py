@@ -100,8 +100,9 @@ class Postings:
         return at < end and slots[at] == slot
 
     def _taken_out(self, term: str, number: int) -> Loose:
-        slots, weights, fields = self._pack.column(number)
-        column = self._columns[term] = Loose(array("q", slots), array("f", weights), array("B", fields))
+        column = self._columns[term] = Loose(array("q"), array("f"), array("B"))
+        for own, lying in zip(column, self._pack.column(number), strict=True):
+            own.frombytes(lying.tobytes())
         return column
 
     def length(self, term: str) -> int:
