@@ -115,10 +115,11 @@ def weigh_document(document: Document) -> tuple[dict[str, float], bytes]:
     totals: dict[str, float] = {}
     fields = bytearray()
     for number, (part, terms) in enumerate(zip(FIELDS, document.parts, strict=True)):
-        share = part.share(len(terms))
-        for term, count in Counter(terms).items():
-            totals[term] = totals.get(term, 0.0) + count * share
-        fields.extend(bytes([number]) * (len(totals) - len(fields)))
+        if terms:
+            share = part.share(len(terms))
+            for term, count in Counter(terms).items():
+                totals[term] = totals.get(term, 0.0) + count * share
+            fields.extend(bytes([number]) * (len(totals) - len(fields)))
     return {term: saturated(total) for term, total in totals.items()}, bytes(fields)
 
 

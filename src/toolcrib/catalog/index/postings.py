@@ -200,14 +200,24 @@ class Sums(NamedTuple):
 def add_up(gains: list[Gain], size: int) -> Sums:
     """The sums of these gains over all of `size` slots, in plain Python."""
     alone: Found = {}
-    together: Found = {}
+    together: Found = {} if any(gain.recalled for gain in gains) else alone
     for columns, recalled in gains:
-        shares: Found = {}
-        _keep_most(columns, shares)
+        shares = _most(columns)
         _add(shares, alone)
-        _keep_most(recalled, shares)
-        _add(shares, together)
+        if together is not alone:
+            _keep_most(recalled, shares)
+            _add(shares, together)
     return Sums(alone, together)
+
+
+def _most(weighed: Weighed) -> Found:
+    """What each document gains: the most that one of these terms gives it."""
+    if not weighed:
+        return {}
+    column, weight = weighed[0]
+    shares = {slot: weight * share for slot, share in zip(column.slots, column.weights, strict=True)}
+    _keep_most(weighed[1:], shares)
+    return shares
 
 
 def _keep_most(weighed: Weighed, shares: Found) -> None:
