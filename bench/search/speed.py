@@ -60,7 +60,7 @@ def memory_per_tool(catalog: Sequence[Tool]) -> float:
     gc.collect()
     tracemalloc.start()
     index = ToolIndex.build(catalog)
-    index.search("serach wiht typos everywhre", 5)
+    index.search("serach wiht typos everywhre and trnslatoin", 5)
     gc.collect()
     used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()

@@ -22,7 +22,7 @@ class Analyzer:
 
     def __init__(self) -> None:
         self._named = named = _Memory(_terms_of)
-        self._spoken = _Memory(lambda word: _without_stops(named[word]))
+        self._spoken = _Memory(lambda word: _without_stops(named[word] if word in named else _terms_of(word)))
 
     def terms(self, text: str) -> list[str]:
         """The terms of prose: function words carry nothing and are left out."""
