@@ -4,7 +4,8 @@ The one that works is in a process of its own, and has neither a compiler nor a 
 slow at times of its own; its tool is called every 2.5 ms, in windows of 1 s of two kinds that come in random order: in
 half of them a second server is called and breaks (`broken`), in the others (`without`) it is called and works. It is
 connected before its window and ended after it, unless connecting or ending is what breaks: then both are in the window,
-whatever the server does, which does not end before all of that has.
+whatever the server does, which does not end before all of that has. A process that starts takes from those that run:
+where one is started anew because it crashed, the one that works is started in its window too.
 
 What counts is the wall time from the moment that a call was due to its end, so that a call that could not even begin
 has waited too. Machines have bad moments, and each makes the p99 of one window what it never is otherwise: so what is
@@ -80,10 +81,12 @@ class Fault:
     """Whether it is connecting that breaks."""
     ends: bool = False
     """Whether it is ending it that breaks."""
+    restarts: bool = False
+    """Whether it is started anew in its window; then the one that works is started in its own."""
 
 
 FAULTS = [
-    Fault("exits in the middle of a call", "crash", 1),
+    Fault("exits in the middle of a call", "crash", 1, restarts=True),
     Fault("hangs on a call", "hang", 3, limit_ms=1_000),
     Fault("hangs when it is connected", "deaf", 3, connects=True),
     Fault("garbage between messages", "garbage", 2),
@@ -163,7 +166,7 @@ async def measure(fault: Fault) -> Found:
         gc.freeze()  # as a program does that runs for long: else everything it holds is walked through now and then
         for kind in CHANCE.sample(list(spent) * ROUNDS, 2 * ROUNDS):
             use = Use(crib, entry if kind == "broken" else sound)
-            if not fault.connects:
+            if not fault.connects and not (fault.restarts and kind == "without"):
                 await use.connect()
             before = _fresh_peak()
             work = asyncio.create_task(use.whole() if fault.connects or fault.ends else use.call())
@@ -256,17 +259,15 @@ class Use:
 
     async def whole(self) -> float:
         """All of it; the seconds until whoever called knew."""
-        began = time.monotonic()
-        if self.run is None:
-            await self.connect()
-        await self.call()
-        spent = time.monotonic() - began
+        spent = await self.call()
         await self.end()
         return spent
 
     async def call(self) -> float:
-        """Call what misbehaves; the seconds until whoever called knew."""
+        """Call what misbehaves, once it is connected; the seconds until whoever called knew."""
         began = time.monotonic()
+        if self.run is None:
+            await self.connect()
         if self.run is not None:
             await self.run.call("mcp.bad.misbehave")
         return time.monotonic() - began
