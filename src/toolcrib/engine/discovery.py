@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolcrib.catalog.discovery.choosing import is_lazy
+from toolcrib.catalog.discovery.choosing import Sizes, is_lazy
 from toolcrib.catalog.discovery.showing import Showing
 from toolcrib.catalog.registry import Registry, Snapshot
 from toolcrib.catalog.tokens_estimate import TokenEstimator
@@ -46,6 +46,7 @@ class Discovery:
         self.project = project
         self.meaning = meaning
         self.estimator = TokenEstimator()
+        self._sizes = Sizes(self.estimator)
         self.entries: dict[str, Entry] = {}
         self.displays: dict[str, Display] = {}
         self._held: dict[str, Held] = {}
@@ -63,8 +64,8 @@ class Discovery:
         """Decide whether a set is shown by need; if all of it is shown, there is nothing to search for."""
         if SEARCH not in tools.snapshot:
             return
-        specs = [tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools]
-        lazy = is_lazy(specs, self.showing, self.estimator, self._pinned(tools))
+        specs = (tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools)
+        lazy = is_lazy(specs, self.showing, self._sizes, self._pinned(tools))
         tools.reconsider(SEARCH, None if lazy else ALL_SHOWN)
 
     async def open_display(self, run: Run) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.catalog.discovery.choosing import is_lazy
+from toolcrib.catalog.discovery.choosing import Sizes, is_lazy
 from toolcrib.catalog.discovery.cost import catalog_cost
 from toolcrib.catalog.discovery.listing import Level, listing
 from toolcrib.catalog.discovery.showing import Mode, Showing
@@ -87,7 +87,7 @@ def test_many_groups_are_cut_to_the_largest() -> None:
     ],
 )
 def test_short_definitions_are_all_sent_unless_asked_otherwise(mode: Mode, count: int, lazy: bool) -> None:
-    assert is_lazy(specs(count), Showing(mode=mode), ESTIMATOR) is lazy
+    assert is_lazy(specs(count), Showing(mode=mode), Sizes(ESTIMATOR)) is lazy
 
 
 @settings(deadline=None)
@@ -129,7 +129,7 @@ def test_whatever_tools_look_like_and_however_many_are_pinned_they_never_cost_mo
     ],
 )
 def test_tools_are_shown_by_need_only_where_that_saves(tools: list[ToolSpec], pinned: int, lazy: bool) -> None:
-    assert is_lazy(tools, Showing(), ESTIMATOR, [spec.name for spec in tools[:pinned]]) is lazy
+    assert is_lazy(tools, Showing(), Sizes(ESTIMATOR), [spec.name for spec in tools[:pinned]]) is lazy
 
 
 @pytest.mark.parametrize(("count", "least"), [(50, 0.55), (100, 0.73), (500, 0.94), (2_000, 0.98)])

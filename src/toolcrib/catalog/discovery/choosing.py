@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from toolcrib.catalog.discovery.session_cost import CALLS, append_session, eager_session
 from toolcrib.catalog.discovery.showing import ANSWERS, Mode, Showing, definition_tokens
@@ -11,28 +11,49 @@ from toolcrib.values.spec import ToolSpec
 
 META_TOKENS = 150
 REASON_TOKENS = 8
+MOST_KNOWN = 2_000
 MANY = 100
 """From here on an answer, which holds a few tools, is short beside all of them, whatever they look like."""
 
 
-def is_lazy(
-    specs: Sequence[ToolSpec], showing: Showing, estimator: TokenEstimator, pinned: Collection[str] = ()
-) -> bool:
+class Sizes:
+    """Tokens of definitions, counted once for every spec: all of a set are asked for whenever one of it changes."""
+
+    def __init__(self, estimator: TokenEstimator) -> None:
+        self.estimator = estimator
+        self._known: dict[int, tuple[ToolSpec, int]] = {}
+
+    def __call__(self, spec: ToolSpec) -> int:
+        known = self._known.get(id(spec))
+        if known is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            # With the spec itself, so that no other can have its id.
+            known = self._known[id(spec)] = (spec, definition_tokens(spec, self.estimator))
+        return known[1]
+
+
+def is_lazy(specs: Iterable[ToolSpec], showing: Showing, size: Sizes, pinned: Collection[str] = ()) -> bool:
     """Whether these tools are shown by need; looks no further than it takes to tell."""
     if showing.mode is not Mode.AUTO:
         return showing.mode is not Mode.EAGER
-    fixed = sum(definition_tokens(spec, estimator) for spec in specs if spec.name in pinned) if pinned else 0
-    loose = [spec for spec in specs if spec.name not in pinned] if pinned else specs
-    start = META_TOKENS + showing.listing_tokens
+    start, fixed = META_TOKENS + showing.listing_tokens, 0
+    if pinned:
+        specs = list(specs)
+        fixed = sum(size(spec) for spec in specs if spec.name in pinned)
     enough = max(showing.eager_tokens, 2 * fixed + append_session(start, 0.0, CALLS).weighted)
-    spent = 0
-    for spec in loose:
-        spent += definition_tokens(spec, estimator)
-        if spent > enough and len(loose) >= MANY:
-            return True
+    spent = loose = 0
+    seen: list[ToolSpec] = []
+    for spec in specs:
+        seen.append(spec)
+        if spec.name not in pinned:
+            loose += 1
+            spent += size(spec)
+            if spent > enough and loose >= MANY:
+                return True
     if spent <= showing.eager_tokens:
         return False
-    lazy = append_session(start + fixed, answer_tokens(_signatures(specs, estimator)), CALLS)
+    lazy = append_session(start + fixed, answer_tokens(_signatures(seen, size.estimator)), CALLS)
     return lazy.weighted <= eager_session(spent + fixed, CALLS).weighted
 
 

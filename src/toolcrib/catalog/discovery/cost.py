@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from toolcrib.catalog.discovery.choosing import answer_tokens, is_lazy, signature_tokens
+from toolcrib.catalog.discovery.choosing import Sizes, answer_tokens, is_lazy, signature_tokens
 from toolcrib.catalog.discovery.lines import summary
 from toolcrib.catalog.discovery.listing import Level, group_of, listing
 from toolcrib.catalog.discovery.meta import CALL, introduced
@@ -89,7 +89,7 @@ def catalog_cost(
     told = sum(definition_tokens(spec, estimator) for spec in (introduced(search, opening), CALL))
     told += sum(cost.minified for cost in costs if cost.name in pinned)
     lazy = Mode.EAGER
-    if is_lazy(specs, showing, estimator, pinned):
+    if is_lazy(specs, showing, Sizes(estimator), pinned):
         lazy = Mode.REPLACE if showing.mode is Mode.REPLACE else Mode.APPEND
     return CatalogCost(
         tools=costs,
