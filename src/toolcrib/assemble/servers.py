@@ -55,8 +55,10 @@ class Shelf:
         held = self.held.get(source, {})
         gone = [name for name in held if name not in change.kept and name not in change.admitted]
         refused = self.registry.exchange(frozenset(held), gone, change.admitted.values())
-        fresh = {tool.name: tool for tool in change.fresh if tool.name in change.admitted and tool.name not in refused}
-        self.held[source] = change.kept | fresh
+        held = change.kept | change.listed
+        for name in refused:
+            held.pop(name, None)
+        self.held[source] = held
         return change.refused | refused
 
 
@@ -66,7 +68,9 @@ class Change:
     def __init__(self, tools: Iterable[Tool], held: Mapping[str, Tool]) -> None:
         self.kept: dict[str, Tool] = {}
         self.fresh: list[Tool] = []
+        self.listed: dict[str, Tool] = {}
         self.admitted: dict[str, Tool] = {}
+        """What `listed` becomes in the registry."""
         self.refused: dict[str, str] = {}
         for tool in tools:
             before = held.get(tool.name)
@@ -78,6 +82,7 @@ class Change:
     def admit(self, tool: Tool, registry: Registry) -> None:
         try:
             self.admitted[tool.name] = registry.admitted(tool)
+            self.listed[tool.name] = tool
         except ToolcribError as error:
             self.refused[tool.name] = str(error)
 

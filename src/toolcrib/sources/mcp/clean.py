@@ -20,12 +20,14 @@ class Cleaner:
         self.note = note
         self.set_aside: dict[str, str] = {}
         self.holds_tools = False
-        """Whether tools are passed, as they came, by where the protocol's library does not look at them."""
+        """Whether tools are kept here, as they came, and only the number of their page goes to the protocol's library,
+        which would look at all of them at once."""
         self.trouble = ""
         """Why the connection was ended by us."""
         self._noise = 0
         self._room = MOST_TOOLS
         self._asked: dict[object, str] = {}
+        self._held: tuple[int, list[Any]] = (0, [])
 
     @property
     def is_worth_reading(self) -> bool:
@@ -53,6 +55,12 @@ class Cleaner:
         self.set_aside.clear()
         self._room = MOST_TOOLS
 
+    def take_held(self, number: object) -> list[Any]:
+        """The tools of the page that was given this number, which is the last that came."""
+        last, found = self._held
+        self._held = (last, [])
+        return found if number == last else []
+
     def heard(self) -> None:
         """A message came after all: the noise before it was only noise."""
         self._noise = 0
@@ -76,7 +84,8 @@ class Cleaner:
             found = self._first(_list(result.get("tools")))
             result["tools"] = [] if self.holds_tools else [tool for tool in found if self.is_readable(tool)]
             if self.holds_tools:
-                result["_meta"] = {HELD: found}
+                self._held = (self._held[0] + 1, found)
+                result["_meta"] = {HELD: self._held[0]}
         elif method == "tools/call":
             result["content"] = _content(result.get("content"))
             if not isinstance(result.get("isError", False), bool):

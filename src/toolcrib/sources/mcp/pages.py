@@ -33,7 +33,7 @@ async def listed_page(
     request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
     raw = (await client.session.send_request(request, RawResult)).root
     tools: list[Tool] = []
-    for listed in cast("list[Raw]", raw["_meta"][HELD]):
+    for listed in cast("list[Raw]", cleaner.take_held(raw["_meta"][HELD])):
         try:
             if cleaner.is_readable(listed):
                 tools.append(Tool.model_validate(listed, by_name=False))

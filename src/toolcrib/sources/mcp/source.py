@@ -124,7 +124,8 @@ class McpSource:
                 aside[listed.name[:80]] = str(error)
         for extra in extra_tools(entry, keeper, client, version):
             tools.setdefault(extra.name, _placed(extra, entry))
-        for name in entry.tools.keys() - {listed.name for listed in keeper.listed} - EXTRAS - aside.keys():
+        names = {listed.name for listed in keeper.listed} if entry.tools else set[str]()
+        for name in entry.tools.keys() - names - EXTRAS - aside.keys():
             aside[name] = "its entry says how to treat it, and the server has no tool of this name"
         aside.update(await self._publish(entry.name, list(tools.values()), turn))
         self.set_aside[entry.name] = aside
