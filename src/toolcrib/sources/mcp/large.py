@@ -8,6 +8,7 @@ way.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, cast
 
 import orjson
@@ -20,7 +21,7 @@ _GAP, _TEXT = 8, 16_384
 _STEPS = 32
 _MARK = re.compile(rb'["{}\[\]]')
 _LETTERS = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_NO_BRACKET = re.compile(rb'[^"{}\[\]]*+(?:"(?:[^"\\]++|\\.)*+"[^"{}\[\]]*+)*+', re.DOTALL)
+_PASSED, _PASSED_DEPTH = 2_048, 5
 _COLON = re.compile(rb"[ \t\r\n]*+:")
 _CLOSERS = {ord("{"): ord("}"), ord("["): ord("]")}
 _QUOTE, _OBJECT = ord('"'), ord("{")
@@ -76,10 +77,10 @@ class Reading:
 
     def step(self) -> None:
         """Read on for a moment."""
-        for _ in range(_STEPS):
+        for _ in range(_STEPS if self._enough is None else 1):
             if self._in_text or self.is_over:
                 break
-            if self._enough is not None and (passed := _NO_BRACKET.match(self._line, self._at, self._at + _TEXT)):
+            if self._enough is not None and (passed := _whole_values().match(self._line, self._at, self._at + _PASSED)):
                 self._at = passed.end()
             found = _MARK.search(self._line, self._at)
             if found is None:
@@ -220,3 +221,16 @@ def _put(top: Open, made: object) -> None:
         top.made[top.key] = made
     else:
         cast("list[Any]", top.made).append(made)
+
+
+@cache
+def _whole_values() -> re.Pattern[bytes]:
+    """What passes over all that ends before a place, as far as it is nested no deeper than tools are."""
+    return re.compile(_wholes(_PASSED_DEPTH), re.DOTALL)
+
+
+def _wholes(depth: int) -> bytes:
+    """A pattern for values that end, nested this deep at most, one after the other."""
+    within = _wholes(depth - 1) if depth else b""
+    deeper = rb"|\{%b\}|\[%b\]" % (within, within) if depth else b""
+    return rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"%b)*+' % deeper
