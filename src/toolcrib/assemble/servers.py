@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,23 +38,23 @@ class Shelf:
 
     def publish(self, source: str, tools: list[Tool]) -> Mapping[str, str]:
         """Put these in the place of what the source had; returns what could not be registered, with reasons."""
-        change = Change(tools, self.held.get(source, {}))
-        for tool in change.fresh:
-            change.admit(tool, self.registry)
+        change = Change(self.held.get(source, {}), self.registry)
+        for tool in tools:
+            change.take(tool)
         return self._put(source, change)
 
     async def publish_gently(self, source: str, tools: list[Tool], turn: Turn) -> Mapping[str, str]:
         """The same for any number of tools, without keeping everybody else from their turn."""
-        change = Change(tools, self.held.get(source, {}))
-        for tool in change.fresh:
-            change.admit(tool, self.registry)
+        change = Change(self.held.get(source, {}), self.registry)
+        for tool in tools:
+            change.take(tool)
             await turn.pass_on()
         return self._put(source, change)
 
     def _put(self, source: str, change: Change) -> Mapping[str, str]:
         held = self.held.get(source, {})
         gone = [name for name in held if name not in change.kept and name not in change.admitted]
-        refused = self.registry.exchange(frozenset(held), gone, change.admitted.values())
+        refused = self.registry.exchange(held.keys(), gone, change.admitted)
         held = change.kept | change.listed
         for name in refused:
             held.pop(name, None)
@@ -65,26 +65,27 @@ class Shelf:
 class Change:
     """What a source lists now, beside what it has: kept as it is, fresh and admitted, or refused."""
 
-    def __init__(self, tools: Iterable[Tool], held: Mapping[str, Tool]) -> None:
+    def __init__(self, held: Mapping[str, Tool], registry: Registry) -> None:
         self.kept: dict[str, Tool] = {}
-        self.fresh: list[Tool] = []
         self.listed: dict[str, Tool] = {}
         self.admitted: dict[str, Tool] = {}
         """What `listed` becomes in the registry."""
         self.refused: dict[str, str] = {}
-        for tool in tools:
-            before = held.get(tool.name)
-            if before is not None and before.fingerprint == tool.fingerprint:
-                self.kept[tool.name] = before
-            else:
-                self.fresh.append(tool)
+        self._held = held
+        self._registry = registry
 
-    def admit(self, tool: Tool, registry: Registry) -> None:
+    def take(self, tool: Tool) -> None:
+        """Tell where one that is listed belongs."""
+        name = tool.name
+        before = self._held.get(name)
+        if before is not None and before.fingerprint == tool.fingerprint:
+            self.kept[name] = before
+            return
         try:
-            self.admitted[tool.name] = registry.admitted(tool)
-            self.listed[tool.name] = tool
+            self.admitted[name] = self._registry.admitted(tool)
+            self.listed[name] = tool
         except ToolcribError as error:
-            self.refused[tool.name] = str(error)
+            self.refused[name] = str(error)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Set, ValuesView
 from dataclasses import replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
@@ -108,7 +108,7 @@ class Registry:
         tools.update(added)
         return self._publish(tools, frozenset(added))
 
-    def exchange(self, own: frozenset[str], gone: Iterable[str], admitted: Iterable[Tool]) -> dict[str, str]:
+    def exchange(self, own: Set[str], gone: Iterable[str], admitted: Mapping[str, Tool]) -> dict[str, str]:
         """Take these names out and put these admitted tools in, in one change, for a source whose own names are those.
 
         A tool whose name somebody else has is left out; returned are the names of such, with reasons.
@@ -119,16 +119,17 @@ class Registry:
             if fresh.pop(name, None) is not None:
                 del self._spellings[name.lower()]
                 changed.add(name)
-        for tool in admitted:
-            try:
-                if tool.name not in own:
-                    self._refuse_twin(tool.name, {})
-            except InvalidName as error:
-                refused[tool.name] = str(error)
-                continue
-            fresh[tool.name] = tool
-            self._spellings[tool.name.lower()] = tool.name
-            changed.add(tool.name)
+        for name in admitted:
+            spelling = name.lower()
+            if (spelling in self._spellings or spelling in ENVELOPES) and name not in own:
+                try:
+                    self._refuse_twin(name, {})
+                except InvalidName as error:
+                    refused[name] = str(error)
+                    continue
+            self._spellings[spelling] = name
+            changed.add(name)
+        fresh.update({name: tool for name, tool in admitted.items() if name not in refused} if refused else admitted)
         if changed:
             self._publish(fresh, frozenset(changed))
         return refused

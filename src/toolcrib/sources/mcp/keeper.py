@@ -344,10 +344,13 @@ class Keeper:
                 self._note("tool_set_aside", "its list of tools goes round in a circle; what came first was kept")
                 break
             cursors.add(cursor)
-        before = self._current
-        self.listed = [known if (known := before.get(tool.name)) == tool and known else tool for tool in tools]
-        self._current = {tool.name: tool for tool in reversed(self.listed)}
-        self._listed_at = began
+        before, listed, current = self._current, list[Tool](), dict[str, Tool]()
+        for tool in tools:
+            known = before.get(tool.name)
+            listed.append(known if known is not None and known == tool else tool)
+            current.setdefault(tool.name, listed[-1])
+            await turn.pass_on()
+        self.listed, self._current, self._listed_at = listed, current, began
 
     def _settle(self) -> None:
         self.is_untried = False
