@@ -21,7 +21,7 @@ from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookEvent
 from toolcrib.values.call import Invocation, ToolCall
 from toolcrib.values.json import JsonObject
-from toolcrib.values.name import PROVIDER_LIMIT, NameTable
+from toolcrib.values.name import PROVIDER_LIMIT, SEARCH, NameTable
 from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.spec import Effect, Lane, ToolSpec
@@ -57,6 +57,8 @@ class Slot:
     metered: bool = field(init=False)
     touches: bool = field(init=False)
     """Whether its calls may leave a mark on their run."""
+    tells_by_arguments: bool = field(init=False)
+    """Whether what was asked for is part of what a call came to: of a write, and of a search."""
     fingerprint: str = field(init=False)
     decision: Decision = field(init=False)
     is_plain: bool = field(init=False)
@@ -69,6 +71,7 @@ class Slot:
         self.is_plain = self.ruling.is_fixed and self.reading is None and self.tool.needs_approval is None
         self.metered = bool(self.buckets or self.session_rates)
         self.touches = self.untrusted or self.tool.targets is not no_targets
+        self.tells_by_arguments = spec.effect is not Effect.READ or spec.name == SEARCH
 
     def invoke(self, call: ToolCall, call_id: str) -> Invocation:
         """Prove the arguments: from raw JSON or a mapping to a valid invocation with its targets."""

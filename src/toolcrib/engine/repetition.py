@@ -11,16 +11,13 @@ from toolcrib.engine.account import mark, marks_of
 from toolcrib.policy.limits import Bucket
 from toolcrib.policy.loop import Arguments
 from toolcrib.values.json import canonical
-from toolcrib.values.name import SEARCH
 from toolcrib.values.result import Block, JsonBlock, Text, ToolReturn
-from toolcrib.values.spec import Effect
 
 if TYPE_CHECKING:
     from toolcrib.engine.effective import Slot
     from toolcrib.engine.flight import Flight
     from toolcrib.engine.run import Run
 
-_READ = Effect.READ  # reading an enum's member is slow, and every call asks
 PATIENCE = 3
 """Refusals in a row after which a run counts as one that ended in a loop."""
 
@@ -74,16 +71,16 @@ def digest_of(slot: Slot, arguments: Arguments, content: Sequence[Block], failed
 
     So is what a search was for: that another question finds as little as the last one did is news.
     """
-    spec, block = slot.tool.spec, content[0] if len(content) == 1 else content
+    name, block = slot.tool.spec.name, content[0] if len(content) == 1 else content
     if type(block) is JsonBlock:
         said = block.data
         if type(said) is not int:
             said = repr(said)
     else:
         said = block.text if type(block) is Text else repr(block)
-    if (spec.effect is _READ and spec.name != SEARCH) or failed is not None:
-        return hash((spec.name, said))
-    return hash((spec.name, said, key_of(arguments)))
+    if not slot.tells_by_arguments or failed is not None:
+        return hash((name, said))
+    return hash((name, said, key_of(arguments)))
 
 
 def _spelled(arguments: object) -> str:

@@ -195,8 +195,9 @@ def _record(
 def _copy_of(invocation: Invocation, slot: Slot) -> Invocation:
     arguments = invocation.arguments
     copied = {**arguments} if slot.checks.scalar else {key: _copy(value) for key, value in arguments.items()}
-    call, call_id, tool = invocation.call, invocation.call_id, invocation.tool
-    return Invocation(call, call_id, tool, copied, invocation.effect, invocation.targets)
+    return Invocation(
+        invocation.call, invocation.call_id, invocation.tool, copied, invocation.effect, invocation.targets
+    )
 
 
 def _result_copy(result: ToolResult) -> ToolResult:
