@@ -119,6 +119,14 @@ class TestJournal:
             [fault] = (await store.verify(f"{event.seq}:{'0' * 64}")).faults
             assert (fault.seq, "expected at this place" in fault.problem) == (event.seq, True)
 
+    async def test_the_same_draft_may_stand_in_a_unit_more_than_once(self, store: Store) -> None:
+        for said in (1, 2**70):
+            same = note(i=said)
+            await store.append(unit(same, same))
+            await store.append(unit(same, same, same))
+        assert await payloads(store) == [{"i": said} for said in (1, 2**70) for _ in range(5)]
+        assert (await store.verify(None)).faults == ()
+
     async def test_many_appends_at_once_keep_the_order_they_were_made_in(self, store: Store) -> None:
         futures = [store.append(unit(note(i=i), note(i=-i))) for i in range(200)]
         assert await asyncio.gather(*futures) == [2 * i + 2 for i in range(200)]

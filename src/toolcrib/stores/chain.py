@@ -138,11 +138,11 @@ def _sealed(drafts: Sequence[Draft], created_at: float) -> Sealed:
     facts: list[object] = [first.session_id, first.agent_id, first.run_id]
     salted = _salts.pop() if _salts else _draw_salt()
     try:
-        for draft in drafts:
+        for place, draft in enumerate(drafts):
             start = len(salted) - _SALT
             salted += encode(draft.payload)
             told = (draft.level.value, draft.type, draft.node_id, draft.call_id)
-            facts += (*told, created_at) if draft is first else ((*told, start, len(salted) - _SALT - start),)
+            facts += ((*told, start, len(salted) - _SALT - start),) if place else (*told, created_at)
         text = orjson.dumps(facts)
     except (TypeError, ValueError, RecursionError) as error:
         whose = f"the event {draft.type!r} of session {first.session_id!r}"
