@@ -113,7 +113,7 @@ def test_the_asking_process_may_die_anywhere(tmp_path: Path, point: str, after: 
 def test_a_question_outlives_its_process_and_its_answer_settles_the_call_at_the_next_resume(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with worker("ask", home, "nowhere", 0) as process:
-        _wait_for_question(home)
+        _wait_for_question(home, process)
         process.kill()
     with worker("answer", home, "nowhere", 0) as approver:
         assert approver.communicate(timeout=PATIENCE)[0].startswith("answered")
@@ -127,7 +127,7 @@ def test_a_question_outlives_its_process_and_its_answer_settles_the_call_at_the_
 def test_a_denial_given_while_nobody_ran_denies_at_the_next_resume(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with worker("ask", home, "nowhere", 0) as process:
-        _wait_for_question(home)
+        _wait_for_question(home, process)
         process.kill()
     time.sleep(LEASE)
     assert see_through(home, word="deny") == 0
@@ -138,7 +138,7 @@ def test_a_denial_given_while_nobody_ran_denies_at_the_next_resume(tmp_path: Pat
 def test_an_answer_counts_exactly_if_it_was_committed(tmp_path: Path, point: str, kept: bool) -> None:
     home = tmp_path / "home"
     with worker("ask", home, "nowhere", 0) as process:
-        _wait_for_question(home)
+        _wait_for_question(home, process)
         with worker("answer", home, point, 0) as approver:
             assert approver.wait(PATIENCE) == -9
         with worker("answer", home, "nowhere", 0) as second:
@@ -151,7 +151,7 @@ def test_an_answer_counts_exactly_if_it_was_committed(tmp_path: Path, point: str
 def test_two_who_answer_at_once_give_one_answer(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with worker("ask", home, "nowhere", 0) as process:
-        _wait_for_question(home)
+        _wait_for_question(home, process)
         with worker("answer", home, "nowhere", 0) as one, worker("answer", home, "nowhere", 0) as two:
             told = [each.communicate(timeout=PATIENCE)[0] for each in (one, two)]
         assert sum(each.startswith("answered") for each in told) == 1
@@ -159,9 +159,10 @@ def test_two_who_answer_at_once_give_one_answer(tmp_path: Path) -> None:
     assert check(home) is None
 
 
-def _wait_for_question(home: Path) -> None:
+def _wait_for_question(home: Path, asker: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not _asked(home):
+        assert asker.poll() is None, asker.communicate()[1]
         assert time.monotonic() < deadline, "nobody asked"
         time.sleep(0.02)
 

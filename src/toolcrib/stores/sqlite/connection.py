@@ -15,12 +15,16 @@ _PASSING = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLI
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-def connect_writer(path: Path, durability: Durability) -> sqlite3.Connection:
-    """The connection that commits. It never waits for a lock and never checkpoints by itself: its caller decides."""
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+def connect_writer(path: Path, durability: Durability, patience: float) -> sqlite3.Connection:
+    """The connection that commits. It never waits for a lock and never checkpoints by itself: its caller decides.
+
+    Only to open the file it waits: whoever closes it last holds it alone for as long as it takes to clear the log away.
+    """
+    connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA synchronous = {durability.name}")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA busy_timeout = 0")
     return connection
 
 

@@ -37,16 +37,24 @@ def prepare(path: Path, clock: Clock, crash: Callable[[str], None], known: Seque
 def _refuse_leftovers(path: Path) -> None:
     """SQLite would drop the log of an emptied file, and replay an old log into a new file: neither may happen."""
     log = path.with_name(f"{path.name}-wal")
-    if path.exists() and path.stat().st_size == 0:
+    if _size(path) == 0:
         raise StoreError(
             f"the store {path} is empty (0 bytes), so it was cut off; restore a backup, or move it"
             f" (and {log.name}, if there) away to start anew"
         )
-    if log.exists() and log.stat().st_size and not path.exists():
+    if _size(log) and not path.exists():
         raise StoreError(
             f"the store {path} is missing but its log {log.name} is there; put the file back, or move the log away"
             " to start anew"
         )
+
+
+def _size(path: Path) -> int | None:
+    """How long a file is, if it is there: another process may take its log away at any moment."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
 
 
 def _create(path: Path, clock: Clock, crash: Callable[[str], None], known: Sequence[Step]) -> None:

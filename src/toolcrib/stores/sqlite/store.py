@@ -87,7 +87,7 @@ class SqliteStore:
         path = Path(path)
         prepare(path, clock, crash, steps())
         try:
-            ledger = Ledger(connect_writer(path, durability), crash)
+            ledger = Ledger(connect_writer(path, durability, patience), crash)
             ledger.file_leftovers()
         except sqlite3.Error as error:
             raise explain(error, path) from error
