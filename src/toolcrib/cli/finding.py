@@ -13,7 +13,7 @@ from toolcrib.catalog.discovery.finding import LISTED, NAMED, Answer, Catalog, W
 from toolcrib.catalog.discovery.showing import ANSWERS
 from toolcrib.catalog.index import Entry, ToolIndex, UsageMemory
 from toolcrib.catalog.tokens_estimate import TokenEstimator
-from toolcrib.cli.catalogue import Viewpoint, entries
+from toolcrib.cli.catalogue import Viewpoint, effective_set
 from toolcrib.cli.command import Choices
 from toolcrib.cli.ending import NO_TOOLS, NotSo
 from toolcrib.cli.modules import load_tools
@@ -23,6 +23,7 @@ from toolcrib.cli.tools import built_in
 from toolcrib.config import Config
 from toolcrib.engine.calibrate import estimator_for
 from toolcrib.engine.discovery import pinned_by
+from toolcrib.engine.effective import EffectiveSet
 from toolcrib.engine.usage import Memories
 from toolcrib.policy.roles import CHILDREN
 from toolcrib.toolsets.tools import SPEC
@@ -31,7 +32,9 @@ from toolcrib.values.spec import ToolSpec
 
 def answer(choices: Choices, modules: Sequence[str], agent: str | None, wanted: Wanted, limit: int | None) -> Answer:
     """What the caller finds among the tools and agents that are there for it."""
-    specs = _specs(choices, modules, agent)
+    every = _set(choices, modules, agent)
+    closed = every.terms.policy.closed(every.specs, every.terms.situation)
+    specs = [spec for spec in every.specs if spec.name not in closed]
     if not specs:
         raise NotSo(NO_TOOLS)
     config = choices.load()
@@ -48,7 +51,7 @@ def costs(
     choices: Choices, modules: Sequence[str], agent: str, calls: int, model: str | None
 ) -> tuple[list[ToolSpec], CatalogCost]:
     """What an agent's tools cost, and the tools."""
-    specs = _specs(choices, modules, agent)
+    specs = sorted(_set(choices, modules, agent).specs, key=lambda spec: spec.name)
     estimator = TokenEstimator() if model is None else asyncio.run(_estimator(choices, model))
     showing = showing_of(choices.load())
     pinned = pinned_by(showing.pinned, (spec.name for spec in specs))
@@ -62,11 +65,9 @@ def by_toolkit(costs: Iterable[ToolCost]) -> dict[str, int]:
     return {key: spent for key, spent in sums.items() if spent}
 
 
-def _specs(choices: Choices, modules: Sequence[str], agent: str | None) -> list[ToolSpec]:
+def _set(choices: Choices, modules: Sequence[str], agent: str | None) -> EffectiveSet:
     config = choices.load()
-    tools = [*built_in(config), *load_tools(modules), *served_tools(config)]
-    every = entries(config, tools, Viewpoint(agent))
-    return [entry.spec for entry in every if entry.out is None]
+    return effective_set(config, [*built_in(config), *load_tools(modules), *served_tools(config)], Viewpoint(agent))
 
 
 def _startable(config: Config, agent: str | None) -> list[Entry]:

@@ -54,6 +54,7 @@ class ChildScope:
             if runtime.ground is not None:
                 run.place = runtime.ground(parent.origin.run_id, run_id, self._sent.mounts)
             await run.opened()
+            await runtime.show(run, wish)
         except BaseException:
             self._count(-1)
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,16 @@ from toolcrib.values.refusal import Reason, Refusal
 if TYPE_CHECKING:
     from toolcrib.catalog.index import Entry, ToolIndex
     from toolcrib.catalog.index.ranking import Meaning
-    from toolcrib.engine.display import Display, Held
+    from toolcrib.engine.display import Display
     from toolcrib.engine.effective import EffectiveSet
+    from toolcrib.engine.held import Held
     from toolcrib.engine.run import Run
     from toolcrib.engine.usage import Memories
+    from toolcrib.engine.wish import Wish
+    from toolcrib.values.spec import ToolSpec
 
 ALL_SHOWN = "every tool of this run is shown from the start, so there is nothing to search for"
-ACTIVATION = "activation"
+SEARCH_DENIED = "a rule denies searching, so every tool of this run is shown from the start"
 
 
 class Discovery:
@@ -65,31 +68,50 @@ class Discovery:
         if SEARCH not in tools.snapshot:
             return
         specs = (tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools)
-        lazy = is_lazy(specs, self.showing, self._sizes, self._pinned(tools))
-        tools.reconsider(SEARCH, None if lazy else ALL_SHOWN)
+        lazy = is_lazy(specs, self.showing, self._sizes, self.pinned(tools))
+        denied = lazy and SEARCH in self._closed((tools.snapshot[SEARCH].spec,), tools)
+        tools.reconsider(SEARCH, SEARCH_DENIED if denied else None if lazy else ALL_SHOWN)
 
-    async def open_display(self, run: Run) -> None:
-        """Give a run its display, with what was active when its session was left."""
-        from toolcrib.catalog.discovery.activation import Activation  # a run that shows everything needs none of this
-        from toolcrib.engine.display import Display, Held
+    async def open_display(self, run: Run, wish: Wish) -> None:
+        """Give a run its display, with what was active when its session was left; a child begins with nothing."""
+        from toolcrib.engine.display import Display  # a run that shows everything needs none of this
+        from toolcrib.engine.held import view_of
+
+        held = self._fresh(None) if run.parent is not None else await self._of_session(run)
+        held.runs += 1
+        run.display = self.displays[run.origin.run_id] = Display(run, self, held, view_of(wish))
+        run.display.reopen()
+
+    async def _of_session(self, run: Run) -> Held:
+        """What the runs of this agent in its session share, read back when the first of them begins."""
+        from toolcrib.engine.held import KIND, read_openings  # as above
 
         key = f"{run.origin.session_id}:{run.origin.agent_id}"
         if key not in self._held:
-            stored = await self.store.load(ACTIVATION, key)
-            activation = Activation(self.showing.ceiling, self._pinned(run.tools))
-            if stored is None:
-                fresh = Held(key, activation, stored=False)
-            else:
-                active = activation.restored(stored.body, run.tools.__contains__)
-                fresh = Held(key, active, stored.version, stored.body)
+            stored, fresh = await self.store.load(KIND, key), self._fresh(key)
+            if stored is not None:
+                # By what is there at all: a run with fewer tools does not make the others forgotten.
+                fresh.activation = fresh.activation.restored(stored.body, run.tools.snapshot.__contains__)
+                fresh.version, fresh.openings, fresh.stored = stored.version, read_openings(stored.body), True
             self._held.setdefault(key, fresh)
-        held = self._held[key]
-        held.runs += 1
-        run.display = self.displays[run.origin.run_id] = Display(run, self, held)
-        run.display.reopen()
+        return self._held[key]
 
-    def _pinned(self, tools: EffectiveSet) -> tuple[str, ...]:
-        return pinned_by(self.showing.pinned, tools)
+    def _fresh(self, key: str | None) -> Held:
+        from toolcrib.catalog.discovery.activation import Activation  # as above
+        from toolcrib.engine.held import Held
+
+        return Held(key, Activation(self.showing.ceiling))
+
+    def pinned(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of these tools that are always shown."""
+        return pinned_by(self.showing.pinned, names)
+
+    def closed(self, tools: EffectiveSet) -> frozenset[str]:
+        """The tools of a set that rules deny whatever they are called with: they are neither shown nor found."""
+        return self._closed(tools.specs, tools)
+
+    def _closed(self, specs: Iterable[ToolSpec], tools: EffectiveSet) -> frozenset[str]:
+        return tools.terms.policy.closed(specs, tools.terms.situation)
 
     async def end_run(self, run_id: str) -> None:
         """Keep what a run learnt and where it left off."""
@@ -98,12 +120,12 @@ class Discovery:
             return
         run, held = display.run, display.held
         held.runs -= 1
-        if not held.runs:
+        if not held.runs and held.key is not None:
             self._held.pop(held.key, None)
         display.keep()
         lessons = display.lessons()
         if lessons and (memories := self.memories()) is not None:
-            await memories.learn(run.origin.agent_id, lessons)
+            await memories.learn(run.agent.agent_id, lessons)
 
     def memories(self) -> Memories | None:
         """The project's usage memories."""
@@ -132,7 +154,7 @@ class Discovery:
                 build = partial(ToolIndex.build, specs, meaning=self.meaning)
                 index = await asyncio.get_running_loop().run_in_executor(None, build)
             else:
-                _follow(index, snapshot, changed)
+                _follow(index, snapshot, changed, self.entries)
             self._index, self._indexed = index, snapshot
             return index
 
@@ -143,10 +165,12 @@ def pinned_by(patterns: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if any(pattern.fullmatch(name) for pattern in compiled)) if compiled else ()
 
 
-def _follow(index: ToolIndex, snapshot: Snapshot, changed: Iterable[str]) -> None:
+def _follow(index: ToolIndex, snapshot: Snapshot, changed: Iterable[str], entries: Mapping[str, Entry]) -> None:
     for name in changed:
         tool = snapshot.get(name)
         if tool is not None:
             index.add(tool.spec)
+        elif name in entries:  # which the tool of that name had hidden
+            index.add(entries[name])
         elif name in index:
             index.remove(name)

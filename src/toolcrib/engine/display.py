@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.catalog.discovery.activation import Activation
 from toolcrib.catalog.discovery.finding import Answer, By, Catalog, Wanted
 from toolcrib.catalog.discovery.lines import signature, summary
-from toolcrib.catalog.discovery.listing import Level, Listing, grouped, listing
+from toolcrib.catalog.discovery.listing import Listing, is_true, listing
 from toolcrib.catalog.discovery.meta import CALL, introduced
 from toolcrib.catalog.discovery.minify import Omission, minify
 from toolcrib.catalog.discovery.showing import Mode
 from toolcrib.catalog.index import Entry, Kind, UsageMemory
 from toolcrib.ports import Unit
-from toolcrib.values.context import Document
 from toolcrib.values.event import Draft
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.name import ENVELOPE, SEARCH, NameTable
@@ -26,30 +25,22 @@ from toolcrib.values.spec import ToolSpec
 if TYPE_CHECKING:
     from toolcrib.engine.discovery import Discovery
     from toolcrib.engine.flight import Flight
+    from toolcrib.engine.held import Held
     from toolcrib.engine.run import Run
 
 ACTIVATED, EVICTED = "tools_activated", "tools_evicted"
 ASKED_LIMIT = 500
-KIND = "activation"
+ASKED_LENGTH = 4_000
+"""Longer requests are answered, but they say too much to be remembered."""
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 Advertiser = Callable[[Iterable[ToolSpec], NameTable, str], list[JsonObject]]
-
-
-@dataclass(slots=True, eq=False)
-class Held:
-    """What the runs of one agent in one session have in common."""
-
-    key: str
-    activation: Activation
-    version: int = 0
-    listed: Json = None
-    stored: bool = True
-    runs: int = 0
 
 
 class Display:
     """One run's view. Whatever it shows is part of the effective set; nothing here lets anything run."""
 
-    def __init__(self, run: Run, discovery: Discovery, held: Held) -> None:
+    def __init__(self, run: Run, discovery: Discovery, held: Held, view: str) -> None:
         self.run = run
         self.held = held
         self._discovery = discovery
@@ -59,8 +50,10 @@ class Display:
         self._usage: UsageMemory | None = None
         self._asked: dict[str, str] = {}
         self._lessons: dict[tuple[str, str], None] = {}
-        self._specs = {spec.name: spec for spec in run.tools.specs}
-        self.listing = self._opening()
+        closed = discovery.closed(run.tools)
+        self._specs = {spec.name: spec for spec in run.tools.specs if spec.name not in closed}
+        self._pinned = discovery.pinned(self._specs)
+        self.listing = self._opening(view)
 
     @property
     def mode(self) -> Mode:
@@ -69,7 +62,7 @@ class Display:
     @property
     def active(self) -> tuple[str, ...]:
         """Pinned tools and those that a search or a call made active."""
-        return tuple(name for name in self.held.activation.shown if name in self._specs)
+        return tuple(name for name in self._activation.shown if name in self._specs)
 
     @property
     def dropped(self) -> dict[str, tuple[Omission, ...]]:
@@ -97,10 +90,9 @@ class Display:
             answer = replace(answer, found=tuple(replace(found, signature="") for found in answer.found))
         if answer.tools:
             self._activate(answer.tools, f"found by {wanted.by.value}")
-        if wanted.by is By.QUERY:
+        if wanted.by is By.QUERY and len(wanted.text) <= ASKED_LENGTH:
             self._asked.update((name, wanted.text) for name in answer.tools)
-            for name in list(self._asked)[: max(0, len(self._asked) - ASKED_LIMIT)]:
-                del self._asked[name]
+            _bound(self._asked)
         return answer
 
     def settled(self, flight: Flight, result: ToolResult) -> None:
@@ -113,6 +105,7 @@ class Display:
             self._activate((name,), "called by name")
         if self._asked and result.ok and (query := self._asked.pop(name, None)) is not None:
             self._lessons[name, query] = None
+            _bound(self._lessons)
 
     def compacted(self) -> str:
         """The conversation was shortened: evict down to the ceiling, and tell again what only answers had told."""
@@ -139,7 +132,7 @@ class Display:
 
     def _activate(self, names: tuple[str, ...], because: str) -> None:
         held = self.held
-        before = held.activation
+        before = self._activation
         after = before.found(names)
         if after is before or after.recent == before.recent:
             return
@@ -157,7 +150,7 @@ class Display:
         self._note(ACTIVATED, payload)
 
     def _fit(self, occasion: str) -> None:
-        self.held.activation, evicted = self.held.activation.bounded()
+        self.held.activation, evicted = self._activation.bounded()
         if evicted:
             self._note(EVICTED, {"tools": list(evicted), "because": self._because(occasion)})
 
@@ -169,40 +162,38 @@ class Display:
 
     def _keep(self, drafts: tuple[Draft, ...]) -> None:
         """Record events together with the state they lead to."""
-        held, run = self.held, self.run
-        body: JsonObject = {**held.activation.body(), "listing": _listing_body(self.listing)}
-        document = Document(KIND, held.key, body, held.version)
-        held.version += 1
-        held.stored = True
-        kept = run.runtime.store.append(Unit(drafts, run.ownership, (document,)))
-        kept.add_done_callback(self._was_kept)
+        run, documents = self.run, self.held.documents()
+        if drafts or documents:
+            kept = run.runtime.store.append(Unit(drafts, run.ownership, documents))
+            kept.add_done_callback(self._was_kept)
 
     def _was_kept(self, kept: Receipt) -> None:
-        """What could not be kept is kept with the next change; a session has one owner, so this is rare."""
         if kept.exception() is not None:
-            self.held.version -= 1
-            self.held.stored = False
+            self.held.not_kept()
 
     def _defined(self) -> list[ToolSpec]:
-        names = self.active if self._replaces else self.held.activation.pinned
+        names = self.active if self._replaces else self._pinned
         return [self._specs[name] for name in names if name in self._specs and name != SEARCH]
 
-    def _opening(self) -> Listing:
-        """What the session began with, while it is still true: a provider's cache holds it."""
-        body = self.held.listed if isinstance(self.held.listed, dict) else {}
+    @property
+    def _activation(self) -> Activation:
+        """What the session's runs have in common, with the pinned tools that this one has."""
+        return replace(self.held.activation, pinned=self._pinned)
+
+    def _opening(self, view: str) -> Listing:
+        """What such runs of the session began with, while it is still true: a provider's cache holds it."""
         rest = [spec for spec in self._specs.values() if spec.name != SEARCH]
-        stored = _stored_listing(body.get("listing"))
-        if stored is not None:
-            there = self._specs if stored.level is not Level.GROUPS else grouped(rest)
-            if all(name in there for name in stored.named):
-                return stored
-        return listing(rest, self._discovery.showing.listing_tokens, self._discovery.estimator)
+        told = self.held.openings.get(view)
+        if told is None or not is_true(told, rest):
+            told = listing(rest, self._discovery.showing.listing_tokens, self._discovery.estimator)
+            self.held.open(view, told)
+        return told
 
     async def _open_catalog(self) -> Catalog:
         """The run's own view of the index: its tools, and the usage memory as it is now."""
         discovery = self._discovery
         if (memories := discovery.memories()) is not None:
-            self._usage = await memories.of(self.run.origin.agent_id)
+            self._usage = await memories.of(self.run.agent.agent_id)
         specs = {name: spec for name, spec in self._specs.items() if name != SEARCH}
         entries = {name: entry for name, entry in discovery.entries.items() if self._may_meet(entry)}
         allowed = specs.keys() | entries.keys()
@@ -223,18 +214,11 @@ class Display:
         return entry.kind is not Kind.AGENT or may_start(self.run, entry.name)
 
 
+def _bound(kept: dict[_Key, _Value]) -> None:
+    """The oldest make room."""
+    while len(kept) > ASKED_LIMIT:
+        del kept[next(iter(kept))]
+
+
 def _short(spec: ToolSpec) -> ToolSpec:
     return replace(spec, input_schema=minify(spec.input_schema).schema)
-
-
-def _listing_body(told: Listing) -> JsonObject:
-    return {"level": told.level.value, "text": told.text, "named": list(told.named)}
-
-
-def _stored_listing(body: Json) -> Listing | None:
-    if not isinstance(body, dict) or body.get("level") not in [level.value for level in Level]:
-        return None
-    text, named = body.get("text"), body.get("named")
-    if not isinstance(text, str) or not isinstance(named, list):
-        return None
-    return Listing(Level(str(body["level"])), text, tuple(str(name) for name in named))

@@ -353,13 +353,22 @@ class EffectiveSet:
             return f"{name} is not available in this run: {reason}"
         if (absence := self._registry.absence(self.canonical(name))) is not None:
             return f"{name[:80]} is not available now: {absence}"
-        near = near_names(name, self._tools)
-        hint = f"; did you mean {' or '.join(near)}?" if near else f"; this run has {len(self._tools)} tools"
+        near = _called_so(name, self._tools) or near_names(name, self._tools)
+        has = f"this run has {len(self._tools)} tools" + (f", and {SEARCH} finds them" if SEARCH in self._tools else "")
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; {has}"
         return f"there is no tool {name[:80]!r} here{hint}"
 
 
 def _matching(rates: Mapping[str, Rate], name: str) -> list[tuple[str, Rate]]:
     return [(pattern, rate) for pattern, rate in rates.items() if compile_pattern(pattern).fullmatch(name)]
+
+
+def _called_so(name: str, tools: Mapping[str, Tool], most: int = 3) -> list[str]:
+    """The tools that have it as another name: those are for finding, a call wants the name itself."""
+    from toolcrib.catalog.index.words import key_of  # only where a name was wrong
+
+    key = key_of(name[:100])
+    return [known for known, tool in tools.items() if key and key in map(key_of, tool.spec.aliases)][:most]
 
 
 def near_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:

@@ -152,13 +152,17 @@ class Runtime:
         run.budgeted = bool(run.allowance or self.session_allowance)
         run.guard = self.loop_guard(wish)
         await run.opened(beginning)
-        if self.discovery is not None and SEARCH in run.tools:
-            await self.discovery.open_display(run)
+        await self.show(run, wish)
         if self.listeners and begins:
             await self._begin_session(run)
         if resumed:
             run.recovered = await recover(run)
         return run
+
+    async def show(self, run: Run, wish: Wish) -> None:
+        """Give a run whose tools are shown by need the display for that."""
+        if self.discovery is not None and SEARCH in run.tools:
+            await self.discovery.open_display(run, wish)
 
     def effective(self, wish: Wish) -> EffectiveSet:
         """The effective set for a wish; kept while neither tools nor rules changed, and updated by what did."""

@@ -211,6 +211,16 @@ class Policy:
             index = self._indexes[situation] = RulingIndex.build(self.rules, situation)
         return index.ruling(spec, effect or spec.effect)
 
+    def closed(self, specs: Iterable[ToolSpec], situation: Situation = HERE) -> frozenset[str]:
+        """The tools of which every call is denied: naming them to a model would only cost it a try."""
+        if not any(rule.verdict is Verdict.DENY and not rule.is_dynamic for rule in self.rules):
+            return frozenset()
+        return frozenset(spec.name for spec in specs if self._denies(spec, situation))
+
+    def _denies(self, spec: ToolSpec, situation: Situation) -> bool:
+        effects = {spec.effect} if spec.read_form is None else {spec.effect, Effect.READ}
+        return all(self.ruling(spec, situation, effect).denies_all for effect in effects)
+
     def with_rules(self, rules: Iterable[Rule]) -> Policy:
         return Policy((*self.rules, *rules), self.generation + 1)
 

@@ -51,6 +51,11 @@ class Ruling:
         """Whether a call that touches nothing, in a run without marks, always gets the fixed decision."""
         return not self.stricter.sees_arguments and not self.allowing.sees_arguments
 
+    @property
+    def denies_all(self) -> bool:
+        """Whether every call is denied, whatever its arguments are."""
+        return self.settled is not None and self.settled.verdict is Verdict.DENY
+
     def decide(
         self, arguments: Mapping[str, Json], targets: Sequence[Target], marks: Set[str], judged: Decision | None = None
     ) -> Decision:

@@ -63,8 +63,8 @@ class Found:
 
     @property
     def label(self) -> str:
-        """The name; of what is no tool with its kind."""
-        return self.name if self.kind is Kind.TOOL else f"{self.kind.value} {self.name}"
+        """The name; of what is no tool with its kind, and in one line, because its author chose any text."""
+        return self.name if self.kind is Kind.TOOL else f"{self.kind.value} {one_line(self.name)}"
 
     def body(self) -> JsonObject:
         told = {"name": self.name, "kind": self.kind.value, "line": self.line, "why": self.why}

@@ -60,6 +60,17 @@ def listing(
     return _groups(groups, budget, weigh)
 
 
+def is_true(told: Listing, specs: Iterable[ToolSpec]) -> bool:
+    """Whether everything that a listing says is so; there may be tools besides that it does not tell of."""
+    known = {spec.name: spec for spec in specs}
+    if told.level is Level.GROUPS:
+        return grouped(known.values()).keys() >= set(told.named)
+    if not known.keys() >= set(told.named):
+        return False
+    named = [known[name] for name in told.named]
+    return told.text == (_lines(named) if told.level is Level.LINES else _names(grouped(named)))
+
+
 def grouped(specs: Iterable[ToolSpec]) -> dict[str, list[ToolSpec]]:
     """Specs by group, groups by name."""
     groups: dict[str, list[ToolSpec]] = {}

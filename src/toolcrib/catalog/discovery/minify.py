@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from toolcrib.values.json import Json, JsonObject
 from toolcrib.values.noun import frozen
-from toolcrib.values.schema import LISTS, MAPS, SINGLE
+from toolcrib.values.schema import LISTS, MAPS, SINGLE, children, resolve
 
 COMMENTS = frozenset({"$comment", "x-order"})
 OUTERMOST = frozenset({"$schema", "$id"})
+PLAIN_DIALECTS = ("2020-12", "2019-09", "draft-07")
+OF_A_DIALECT = frozenset(
+    {"prefixItems", "additionalItems", "dependencies", "dependentRequired", "dependentSchemas", "minContains"}
+    | {"maxContains", "unevaluatedItems", "unevaluatedProperties", "$anchor", "$dynamicAnchor", "$dynamicRef"}
+    | {"$recursiveAnchor", "$recursiveRef"}
+)
+"""What drafts of JSON Schema disagree about, besides lists in `items` and what stands beside `$ref`."""
+SAID_BESIDE = frozenset({"$ref", "title", "description", "examples", "default", "deprecated", "$comment"})
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 SPOKEN_FOR = frozenset({"title", "examples", "example"})
 """Left out where a description says what the value is."""
 EMPTY = frozenset({"required", "properties", "$defs", "definitions", "description"})
@@ -26,6 +35,9 @@ class Omission:
         return f"{self.path or '/'}: {self.keyword}"
 
 
+_DIALECT = Omission("", "$schema")
+
+
 @frozen
 class Minified:
     """A shorter schema that allows the same values, and what it no longer says."""
@@ -37,7 +49,40 @@ class Minified:
 def minify(schema: JsonObject) -> Minified:
     """Leave out what constrains nothing: document keywords, empty lists, white space, words that repeat a name."""
     dropped: list[Omission] = []
-    return Minified(_shorter(schema, "", "", dropped), tuple(dropped))
+    shorter = _shorter(schema, "", "", dropped)
+    # A reference may lead anywhere, also to what was left out.
+    if not all(_leads_somewhere(reference, shorter) for reference in _references(schema)):
+        return Minified(schema, ())
+    if (dialect := schema.get("$schema")) is not None and _speaks(schema, str(dialect)):
+        return Minified({"$schema": dialect, **shorter}, tuple(one for one in dropped if one != _DIALECT))
+    return Minified(shorter, tuple(dropped))
+
+
+def _references(schema: Json) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        yield from (str(schema[keyword]) for keyword in REFERENCES if keyword in schema)
+        for _, child in children(schema):
+            yield from _references(child)
+
+
+def _leads_somewhere(reference: str, schema: JsonObject) -> bool:
+    return reference.startswith("#") and resolve(schema, reference) is not None
+
+
+def _speaks(schema: JsonObject, dialect: str) -> bool:
+    """Whether it takes the dialect's name to know what the schema means."""
+    if "2020-12" in dialect:
+        return False
+    return not any(plain in dialect for plain in PLAIN_DIALECTS) or _is_of_a_dialect(schema)
+
+
+def _is_of_a_dialect(schema: Json) -> bool:
+    if not isinstance(schema, Mapping):
+        return False
+    beside = "$ref" in schema and not schema.keys() <= SAID_BESIDE
+    if beside or isinstance(schema.get("items"), (list, tuple)) or not OF_A_DIALECT.isdisjoint(schema):
+        return True
+    return any(_is_of_a_dialect(child) for _, child in children(schema))
 
 
 def _shorter(schema: JsonObject, path: str, name: str, dropped: list[Omission]) -> JsonObject:
