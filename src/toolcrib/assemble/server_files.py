@@ -43,8 +43,8 @@ def find_servers(settings: Config) -> Found:
         theirs = _trusted(settings, project)
     except ConfigError as error:
         return Found(own, str(error))
-    taken = {entry.name for entry in own}
-    return Found((*own, *(_narrowed(entry, project) for entry in theirs if entry.name not in taken)))
+    taken = {entry.name.lower() for entry in own}
+    return Found((*own, *(_narrowed(entry, project) for entry in theirs if entry.name.lower() not in taken)))
 
 
 def _trusted(settings: Config, project: Path) -> tuple[Entry, ...]:

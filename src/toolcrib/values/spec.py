@@ -133,9 +133,9 @@ class ToolSpec:
             "title": self.title,
             "description": self.description,
             "help": self.help,
-            "input_schema": _normal(self.input_schema),
-            "output_schema": _normal(self.output_schema),
-            "read_form": _normal(self.read_form),
+            "input_schema": normal_schema(self.input_schema),
+            "output_schema": normal_schema(self.output_schema),
+            "read_form": normal_schema(self.read_form),
             "annotations": self.annotations,
             "effect": self.effect.value,
             "tags": sorted(self.tags),
@@ -144,7 +144,7 @@ class ToolSpec:
         }
 
 
-def _normal(schema: Json) -> Json:
+def normal_schema(schema: Json) -> Json:
     """The schema with every order that means nothing put in one order; data inside it (`const`, `default`) stays."""
     if not isinstance(schema, Mapping):
         return schema
@@ -155,9 +155,9 @@ def _normal_member(key: str, value: Json) -> Json:
     if key in UNORDERED and isinstance(value, (list, tuple)):
         return sorted(value, key=canonical)
     if key in MAPS and isinstance(value, Mapping):
-        return {name: _normal(member) for name, member in value.items()}
+        return {name: normal_schema(member) for name, member in value.items()}
     if key in LISTS and isinstance(value, (list, tuple)):
-        return [_normal(member) for member in value]
+        return [normal_schema(member) for member in value]
     if key in SINGLE:
-        return [_normal(member) for member in value] if isinstance(value, (list, tuple)) else _normal(value)
+        return [normal_schema(member) for member in value] if isinstance(value, (list, tuple)) else normal_schema(value)
     return value

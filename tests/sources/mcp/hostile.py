@@ -37,6 +37,10 @@ def text(words: str) -> dict[str, Any]:
 def listed() -> list[dict[str, Any]]:
     if HOW == "many":
         return [{**TOOLS[0], "name": f"tool_{number}"} for number in range(10_000)]
+    if HOW == "twins":
+        names = ("one", "one", "same", "same", "Two", "two", "a b", "a-b")
+        alike = [{**TOOLS[0], "name": name, "title": str(number)} for number, name in enumerate(names)]
+        return [*TOOLS, *({**tool, "title": ""} if tool["name"] == "same" else tool for tool in alike)]
     if HOW == "malformed":
         broken: list[Any] = [
             {"name": "no_schema"},
@@ -61,6 +65,11 @@ def misbehave(id: object) -> None:
     if HOW == "garbage":
         os.write(1, b"booting...\n\x00\xff\xfe not json\n[1, 2]\n" * 20)
         answer(id, text("after the noise"))
+    elif HOW == "half":
+        content = b'[{"type": "text", "text": "\\ud83d, \\ud83d\\ude00, \\\\ud83d, \xff"}]'
+        os.write(1, b'{"jsonrpc": "2.0", "id": %b, "result": {"content": %b}}\n' % (json.dumps(id).encode(), content))
+    elif HOW == "nan":
+        answer(id, {"content": [], "structuredContent": {"mean": float("nan")}})
     elif HOW == "bigline":
         head = json.dumps({"jsonrpc": "2.0", "id": id, "result": text("")})[:-4].encode()
         os.write(1, head)

@@ -68,6 +68,18 @@ async def test_noise_between_messages_is_passed_over(crib_with: Open) -> None:
         assert (await run.call("mcp.bad.misbehave")).text == "after the noise"
 
 
+async def test_half_a_character_is_a_mark_in_the_text_and_not_the_end_of_the_answer(crib_with: Open) -> None:
+    async with crib_with(bad=hostile("half")) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.misbehave")).text == "\ufffd, \U0001f600, \\ud83d, \ufffd"
+
+
+async def test_an_answer_that_is_no_json_fails_its_call_at_once(crib_with: Open) -> None:
+    async with crib_with(bad=hostile("nan")) as crib, crib.run() as run:
+        result = await run.call("mcp.bad.misbehave")
+        assert (result.reason, "is no JSON" in result.text) == (Reason.PROVIDER_ERROR, True)
+        assert (await run.call("mcp.bad.echo", {"text": "back"})).text == "back"
+
+
 async def test_a_server_that_only_makes_noise_is_left_and_tried_again(crib_with: Open) -> None:
     async with crib_with(bad=hostile("noise", timeout_ms=10_000)) as crib, crib.run() as run:
         result = await run.call("mcp.bad.misbehave")

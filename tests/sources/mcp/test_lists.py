@@ -17,6 +17,14 @@ async def test_a_list_without_end_is_read_up_to_a_limit(crib_with: Open) -> None
         assert (await run.call("mcp.good.echo", {"text": "here"})).text == "here"
 
 
+async def test_of_tools_that_are_called_the_same_none_is_used(crib_with: Open) -> None:
+    async with crib_with(bad=hostile("twins")) as crib, crib.run() as run:
+        assert crib.servers is not None
+        names = {name for name in run.tools if name.startswith("mcp.bad.")}
+        assert names == {"mcp.bad.echo", "mcp.bad.misbehave", "mcp.bad.same"}
+        assert set(crib.servers.set_aside["bad"]) == {"one", "Two", "two", "a b", "a-b"}
+
+
 async def test_a_list_that_goes_round_in_a_circle_ends(crib_with: Open) -> None:
     async with crib_with(bad=hostile("circle")) as crib, crib.run() as run:
         assert (await run.call("mcp.bad.echo", {"text": "here"})).text == "here"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from servers_at_hand import allow, hostile
 
-from toolcrib import Toolcrib
+from toolcrib import ConfigError, Toolcrib
+from toolcrib.sources.mcp.entry import read_entries
 from toolcrib.trust import TrustBook, read_content
 from toolcrib.values.spec import Effect
 
@@ -70,8 +71,16 @@ async def test_a_project_loosens_nothing_and_may_hide(project: Path) -> None:
         assert "mcp.theirs.misbehave" not in run.tools
 
 
-async def test_the_home_s_server_of_the_same_name_is_the_one(project: Path) -> None:
+@pytest.mark.parametrize("name", ["both", "Both"])
+async def test_the_home_s_server_of_the_same_name_is_the_one(name: str, project: Path) -> None:
     trust(project)
-    propose(project.parent / "home" / "mcp.json", both=hostile())
+    propose(project.parent / "home" / "mcp.json", **{name: hostile()})
     async with opened(project) as crib, crib.run() as run:
-        assert (await run.call("mcp.both.misbehave")).text == "fine"
+        assert crib.servers is not None
+        assert {each for each in crib.servers.keepers if each.lower() == "both"} == {name}
+        assert (await run.call(f"mcp.{name}.misbehave")).text == "fine"
+
+
+def test_two_servers_whose_names_differ_only_in_case_are_an_error() -> None:
+    with pytest.raises(ConfigError, match="'mail' and 'Mail' differ only in case"):
+        read_entries('{"mcpServers": {"mail": {"command": "x"}, "Mail": {"command": "y"}}}', "mcp.json")

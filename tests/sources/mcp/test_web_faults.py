@@ -22,6 +22,7 @@ FAULTS = {
     "invalid events": "parse",
     "no event": "without a response",
     "not JSON": "parse",
+    "announced": "more than 16 MiB",
     "large": "more than 16 MiB",
     "large event": "a message of more than 16 MiB",
     "dense": "too many values",

@@ -118,6 +118,11 @@ class Web:
                     writer.write(b" ")
                     await writer.drain()
                     await asyncio.sleep(0.05)
+            case "announced":
+                head = f"content-type: application/json\r\ncontent-length: {17 * 1024 * 1024}"
+                writer.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode())
+                await writer.drain()
+                await asyncio.sleep(600)  # what was announced never comes: whoever reads it waits
             case "large":
                 writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n")
                 for _ in range(64):

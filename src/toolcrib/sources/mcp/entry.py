@@ -73,6 +73,10 @@ def read_entries(text: str, file: str) -> tuple[Entry, ...]:
     servers = cast("JsonObject", document).get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(servers, dict):
         raise ConfigError(f'{file}: expected {{"mcpServers": {{"name": {{"command": …}}}}}}')
+    spelled: dict[str, str] = {}
+    for name in servers:
+        if (twin := spelled.setdefault(name.lower(), name)) != name:
+            raise ConfigError(f"{file}: the servers {twin!r} and {name!r} differ only in case; rename one of them")
     return tuple(entry_of(name, value, file) for name, value in servers.items())
 
 

@@ -28,7 +28,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from toolcrib.sources.mcp.clean import Cleaner
 from toolcrib.sources.mcp.lane import Lane, Raw, ServerDown, Tell
-from toolcrib.sources.mcp.pages import RawResult, listed_page
+from toolcrib.sources.mcp.pages import RawResult, is_same, listed_page
 from toolcrib.sources.mcp.pipe import Link
 from toolcrib.sources.mcp.traffic import Side
 from toolcrib.values.json import Json
@@ -347,7 +347,7 @@ class Keeper:
         before, listed, current = self._current, list[Tool](), dict[str, Tool]()
         for tool in tools:
             known = before.get(tool.name)
-            listed.append(known if known is not None and known == tool else tool)
+            listed.append(known if known is not None and is_same(known, tool) else tool)
             current.setdefault(tool.name, listed[-1])
             await turn.pass_on()
         self.listed, self._current, self._listed_at = listed, current, began

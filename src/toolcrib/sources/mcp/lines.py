@@ -16,6 +16,11 @@ from toolcrib.values.turn import Turn
 _AT_ONCE = 16 * 1024
 _HEAD = 4_096
 _ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*,\s*"result"')
+_HALVES = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""An escaped backslash, a whole pair of surrogates, or (alone in its group) one without the other."""
+_MOST_MENDED = 1 << 20
 Line = bytes | bytearray
 Message = dict[str, Any]
 
@@ -57,13 +62,17 @@ class Lines:
 
 
 async def decoded(line: Line, cleaner: Cleaner, turn: Turn) -> Message | None:
-    """A line as a message; noise that is no JSON at all is passed over, because servers print banners."""
+    """A line as a message; noise that is no JSON at all is passed over, because servers print banners.
+
+    One that begins as an answer becomes an error for whoever waits for it.
+    """
     if len(line) <= _AT_ONCE and not line.strip():
         return None
     message = await _loaded(line, turn)
     if not isinstance(message, dict):
         cleaner.noise(line[:200].decode("utf-8", "replace"))
-        return None
+        failed = _answer(bytes(line[:_HEAD]), "the server's answer is no JSON")
+        return None if failed["id"] is None else failed
     cleaner.heard()
     return cast("Message", message)
 
@@ -77,6 +86,17 @@ async def _loaded(line: Line, turn: Turn) -> object:
         return await read_large(line, MOST_TOOLS, turn)
     except TooDense as error:
         raise TooLarge(line, str(error)) from error
+    except ValueError:
+        return _mended(line)
+
+
+def _mended(line: Line) -> object:
+    """A message that holds half a character, as of a text that was cut; without this its call would wait in vain."""
+    if len(line) > _MOST_MENDED or not line.lstrip().startswith(b"{"):
+        return None
+    whole = line.decode("utf-8", "replace").encode()
+    try:
+        return orjson.loads(_HALVES.sub(lambda found: rb"\ufffd" if found[1] else found[0], whole))
     except ValueError:
         return None
 

@@ -11,6 +11,8 @@ from pydantic import RootModel, ValidationError
 
 from toolcrib.sources.mcp.clean import HELD, Cleaner
 from toolcrib.sources.mcp.lane import Raw
+from toolcrib.values.json import Json, canonical
+from toolcrib.values.spec import normal_schema
 from toolcrib.values.turn import Turn
 
 
@@ -42,6 +44,20 @@ async def listed_page(
         await turn.pass_on()
     following = raw.get("nextCursor")
     return tools, following if isinstance(following, str) else None
+
+
+def is_same(one: Tool, other: Tool) -> bool:
+    """Whether a tool is listed as it was, in all that is approved of it; its icons and the server's own marks are not.
+
+    Texts are compared, because to Python 1 and true are the same.
+    """
+    return canonical(_told(one)) == canonical(_told(other))
+
+
+def _told(tool: Tool) -> Json:
+    annotations = tool.annotations.model_dump(mode="json", exclude_none=True) if tool.annotations else None
+    schemas = (normal_schema(tool.input_schema), normal_schema(tool.output_schema))
+    return [tool.name, tool.title, tool.description, *schemas, annotations]
 
 
 def _words(error: ValidationError) -> str:

@@ -109,19 +109,19 @@ class McpSource:
     async def _changed(self, entry: Entry, keeper: Keeper, client: Client) -> None:
         """Publish what a server lists now; what cannot be a tool is set aside and said."""
         aside = dict(keeper.cleaner.set_aside)
-        tools: dict[str, Tool] = {}
+        made: list[Tool] = []
         version = _version(client)
         turn = Turn(keeper.side.is_awaited)
         for listed in keeper.listed:
             await turn.pass_on()
             try:
-                made = self._tool(listed, entry, keeper, version)
-                if made.name in tools:
-                    raise InvalidName(f"it has the same name as {tools[made.name].spec.metadata['raw_name']!r}")
-                if made.fingerprint and not self._hidden(entry, listed):
-                    tools[made.name] = made
+                tool = self._tool(listed, entry, keeper, version)
+                if tool.fingerprint and not self._hidden(entry, listed):
+                    made.append(tool)
             except (InvalidName, RegistrationError) as error:
                 aside[listed.name[:80]] = str(error)
+        tools, twins = _apart(made)
+        aside |= twins
         for extra in extra_tools(entry, keeper, client, version):
             tools.setdefault(extra.name, _placed(extra, entry))
         names = {listed.name for listed in keeper.listed} if entry.tools else set[str]()
@@ -135,7 +135,30 @@ class McpSource:
         return said is not None and said.hidden
 
     def _tool(self, listed: Listed, entry: Entry, keeper: Keeper, version: str) -> Tool:
-        return _placed(Tool(spec_of(listed, entry, version), partial(_call, keeper, listed)), entry)
+        spec = spec_of(listed, entry, version)
+        tool = Tool(spec, partial(_call, keeper, listed), implementation=partial(_called, entry, listed, spec.name))
+        return _placed(tool, entry)
+
+
+def _apart(made: Iterable[Tool]) -> tuple[dict[str, Tool], dict[str, str]]:
+    """The tools by name, and those set aside because others are called the same: of such none is the right one."""
+    named: dict[str, list[Tool]] = {}
+    for tool in made:
+        twins = named.setdefault(tool.name.lower(), [])
+        if not twins or tool.fingerprint != twins[0].fingerprint:
+            twins.append(tool)
+    tools = {twins[0].name: twins[0] for twins in named.values() if len(twins) == 1}
+    aside: dict[str, str] = {}
+    for twins in (each for each in named.values() if len(each) > 1):
+        names = [str(tool.spec.metadata["raw_name"])[:80] for tool in twins]
+        said = ", ".join(dict.fromkeys(map(repr, names)))
+        aside |= dict.fromkeys(names, f"the server lists {len(twins)} tools under one name, so none is used: {said}")
+    return tools, aside
+
+
+def _called(entry: Entry, listed: Listed, name: str) -> str:
+    """What the server calls a tool, where our name for it does not say that: another one would be another tool."""
+    return "" if name == f"mcp.{entry.name}.{listed.name}" else listed.name
 
 
 def _placed(tool: Tool, entry: Entry) -> Tool:
