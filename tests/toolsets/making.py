@@ -67,10 +67,12 @@ class Making:
             yield run
 
 
-async def approve(crib: Toolcrib, *names: str, basis: Basis = Basis.APPROVED) -> None:
-    """What `toolcrib guard approve-contract runtime NAME` leaves in the store."""
+async def approve(
+    crib: Toolcrib, *names: str, basis: Basis = Basis.APPROVED, surface: Surface = Surface.RUNTIME
+) -> None:
+    """What `toolcrib guard approve-contract SURFACE NAME` leaves in the store."""
     snapshot = crib.runtime.registry.snapshot
-    entries = [Approval(Surface.RUNTIME, name, snapshot[name].fingerprint, basis, "operator:ada") for name in names]
+    entries = [Approval(surface, name, snapshot[name].fingerprint, basis, "operator:ada") for name in names]
     await crib.runtime.store.approve(entries, {})
 
 

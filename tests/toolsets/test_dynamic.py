@@ -11,6 +11,7 @@ from tests.toolsets.making import Making, approve, create, script, steps
 
 from toolcrib import ConfigError, Toolcrib
 from toolcrib.values.contract import Basis
+from toolcrib.values.identity import Surface
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import Reason
 from toolcrib.values.spec import ToolType
@@ -66,6 +67,24 @@ async def test_a_script_gets_its_arguments_as_json_once_it_is_approved(making: M
     assert spec.tool_type is ToolType.DYNAMIC
     assert spec.dangerous
     assert spec.effect == "write"
+
+
+async def test_a_word_for_one_surface_says_nothing_on_another(making: Making) -> None:
+    async with making.open() as crib:
+        await made(crib, "greet", script("echo hi"))
+        async with crib.run(surface="gateway") as run:
+            result = await run.call("dynamic.greet", {})
+            told = await run.call("tools.get", {"name": "greet"})
+            assert "dynamic.greet" not in run.tools
+            assert result.reason is Reason.TOOL_NOT_AVAILABLE
+            assert "toolcrib guard approve-contract gateway dynamic.greet" in result.text
+            assert '"approved":false' in told.text
+        await approve(crib, "dynamic.greet", surface=Surface.GATEWAY)
+        for surface in ("gateway", "runtime"):
+            async with crib.run(surface=surface) as run:
+                assert (await run.call("dynamic.greet", {})).ok
+        async with crib.run(surface="adapter") as run:
+            assert (await run.call("dynamic.greet", {})).reason is Reason.TOOL_NOT_AVAILABLE
 
 
 async def test_what_nobody_approved_is_in_no_set_and_a_pin_is_nobodys_word(making: Making) -> None:

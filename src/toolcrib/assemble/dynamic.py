@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 TOOLSET = "dynamic"
 SESSION = "dynamic"
 """What becomes of stored tools belongs to no agent's session; it is recorded in one of its own."""
-Approved = Callable[[str, str], Awaitable[bool]]
 
 
 def open_dynamic(settings: Config, runtime: Runtime, hands: Hands) -> None:
@@ -65,9 +64,9 @@ def dynamic_services(settings: Config, hands: Hands) -> DynamicServices:
     )
 
 
-async def is_approved(contracts: Contracts, name: str, fingerprint: str) -> bool:
-    """Whether the newest word of an operator about a tool is that it may be exactly this."""
-    known = await contracts.approvals(Surface.RUNTIME, name)
+async def is_approved(contracts: Contracts, surface: Surface, name: str, fingerprint: str) -> bool:
+    """Whether the newest word of an operator about a tool on a surface is that it may be exactly this."""
+    known = await contracts.approvals(surface, name)
     if not known:
         return False
     newest = known[-1]
@@ -88,8 +87,8 @@ class DynamicShelf:
     runtime: Runtime
     services: DynamicServices
     shelf: Shelf = field(init=False)
-    waiting: dict[str, str] = field(default_factory=dict[str, str])
-    """Tools that nobody approved as they are now, with what to do about it."""
+    waiting: dict[Surface, dict[str, str]] = field(default_factory=dict[Surface, dict[str, str]])
+    """By surface, the tools that nobody approved there as they are now, with what to do about it."""
     _seen: tuple[int, int] = (0, 0)
     _told: set[str] = field(default_factory=set[str])
 
@@ -103,9 +102,9 @@ class DynamicShelf:
         if (index.document_version, approvals) == self._seen:
             return
         tools, problems = await _made(index, store, self.services)
-        waiting = {tool.name: reason for tool in tools if (reason := await self._lacking(tool)) is not None}
+        waiting = {surface: await self._lacking(tools, surface) for surface in Surface}
         problems |= self.shelf.publish(TOOLSET, tools)
-        again = waiting.keys() ^ self.waiting.keys()
+        again = {name for each in Surface for name in waiting[each].keys() ^ self.waiting.get(each, {}).keys()}
         self.waiting, self._seen = waiting, (index.document_version, approvals)
         for name in again & self.held.keys():
             self.runtime.registry.replace(self.held[name])  # a new generation, so that sets are weighed again
@@ -117,8 +116,9 @@ class DynamicShelf:
 
     def weigh(self, effective: EffectiveSet) -> None:
         """Keep out what nobody approved, and composites over tools that this run does not have."""
+        waiting = self.waiting.get(effective.terms.surface, {})
         for name in self.held:
-            effective.reconsider(name, self.waiting.get(name))
+            effective.reconsider(name, waiting.get(name))
         left = True
         while left:
             left = False
@@ -127,10 +127,12 @@ class DynamicShelf:
                     effective.reconsider(name, reason)
                     left = True
 
-    async def _lacking(self, tool: Tool) -> str | None:
-        if await self.services.approved(tool.name, tool.fingerprint):
-            return None
-        return unapproved(tool.name, int(tool.spec.source.version), tool.fingerprint)
+    async def _lacking(self, tools: Sequence[Tool], surface: Surface) -> dict[str, str]:
+        return {
+            tool.name: unapproved(tool.name, int(tool.spec.source.version), tool.fingerprint, surface)
+            for tool in tools
+            if not await self.services.approved(surface, tool.name, tool.fingerprint)
+        }
 
     def _tell(self, problems: dict[str, str]) -> None:
         for name, problem in problems.items():

@@ -25,6 +25,7 @@ from toolcrib.toolsets import FileLimits, Services
 from toolcrib.toolsets.shell import Background, CommandServices, Ground, run_command_tool
 from toolcrib.toolsets.shell.places import HostPlaces
 from toolcrib.values.context import ToolContext
+from toolcrib.values.identity import Surface
 from toolcrib.values.process import Confinement
 from toolcrib.values.refusal import ConfigError, StoreError
 from toolcrib.values.spec import ToolType
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 GROUP = "toolcrib.toolsets"
 
 
-async def nobody(name: str, fingerprint: str) -> bool:
+async def nobody(surface: Surface, name: str, fingerprint: str) -> bool:
     """Where no store is open, nobody approved anything."""
     return False
 
@@ -53,8 +54,8 @@ class Hands:
     redactor: Redactor
     processes: ProcessRunner = field(default_factory=ProcessRunner)
     workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
-    approved: Callable[[str, str], Awaitable[bool]] = nobody
-    """Whether an operator approved the tool of a name with a fingerprint."""
+    approved: Callable[[Surface, str, str], Awaitable[bool]] = nobody
+    """Whether an operator approved, on a surface, the tool of a name with a fingerprint."""
     now: Callable[[], float] = time.time
     current: ContextVar[Workspace] = field(init=False)
     default: Workspace = field(init=False)

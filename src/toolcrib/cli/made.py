@@ -17,6 +17,7 @@ from toolcrib.engine.redact import Redactor
 from toolcrib.ports import Documents
 from toolcrib.toolsets.dynamic import load_definition
 from toolcrib.toolsets.dynamic.building import unapproved
+from toolcrib.values.identity import Surface
 from toolcrib.values.json import JsonObject
 from toolcrib.values.tool import Tool
 
@@ -48,12 +49,13 @@ async def _made(config: Config) -> list[Tool]:
     hands = Hands(config, NothingKept(), Redactor(), approved=partial(is_approved, store))
     try:
         tools = await stored_tools(store, dynamic_services(config, hands))
-        return [tool if await hands.approved(tool.name, tool.fingerprint) else _withheld(tool) for tool in tools]
+        here = Surface.RUNTIME
+        return [tool if await hands.approved(here, tool.name, tool.fingerprint) else _withheld(tool) for tool in tools]
     finally:
         await hands.close()
         await store.close()
 
 
 def _withheld(tool: Tool) -> Tool:
-    reason = unapproved(tool.name, int(tool.spec.source.version), tool.fingerprint)
+    reason = unapproved(tool.name, int(tool.spec.source.version), tool.fingerprint, Surface.RUNTIME)
     return replace(tool, spec=replace(tool.spec, metadata={**tool.spec.metadata, WITHHELD: reason}))

@@ -20,6 +20,7 @@ from toolcrib.policy.ruling import NO_MARKS, Ruling
 from toolcrib.policy.verdict import Decision, Verdict
 from toolcrib.ports import Hook, HookEvent
 from toolcrib.values.call import Invocation, ToolCall
+from toolcrib.values.identity import Surface
 from toolcrib.values.json import JsonObject
 from toolcrib.values.name import PROVIDER_LIMIT, SEARCH, NameTable
 from toolcrib.values.noun import frozen
@@ -169,6 +170,7 @@ class Terms:
     situation: Situation = HERE
     post: Post | None = None
     """The guard over contracts, where there is one."""
+    surface: Surface = Surface.RUNTIME
 
 
 class EffectiveSet:

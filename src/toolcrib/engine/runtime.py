@@ -235,4 +235,5 @@ class Runtime:
             self.judge if not commands or self.judge_with is None else self.judge_with(commands),
             Situation(wish.agent.agent_id, wish.role, wish.mode),
             None if self.enforcement is Enforcement.OFF else Post(self.contracts, wish.surface),
+            wish.surface,
         )

@@ -13,6 +13,7 @@ from toolcrib.toolsets.dynamic.records import Definition, load_index
 from toolcrib.toolsets.dynamic.script import SECONDS, run_script, script_targets
 from toolcrib.toolsets.dynamic.services import DynamicServices
 from toolcrib.values.context import ToolContext
+from toolcrib.values.identity import Surface
 from toolcrib.values.json import Json, canonical
 from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import Reason, Refusal
@@ -66,13 +67,14 @@ class _Work:
             )
             raise Refusal(Reason.CONTRACT_DRIFT, f"{message}; it can be used again in a new run, once it is approved")
         fingerprint = tool_of_definition(definition, self.services).fingerprint
-        if not await self.services.approved(definition.name, fingerprint):
-            raise Refusal(Reason.CONTRACT_DRIFT, unapproved(definition.name, definition.version, fingerprint))
+        surface = context.origin.surface
+        if not await self.services.approved(surface, definition.name, fingerprint):
+            raise Refusal(Reason.CONTRACT_DRIFT, unapproved(definition.name, definition.version, fingerprint, surface))
 
 
-def unapproved(name: str, version: int, fingerprint: str) -> str:
+def unapproved(name: str, version: int, fingerprint: str, surface: Surface) -> str:
     """Why a tool that nobody approved does not run, and what would help: a word for this version and no later one."""
-    approving = f"toolcrib guard approve-contract runtime {name} --fingerprint {fingerprint}"
+    approving = f"toolcrib guard approve-contract {surface} {name} --fingerprint {fingerprint}"
     return (
         f"version {version} of {name} was not approved; an operator looks at it with `toolcrib tools call tools.get "
         f"name={name}` and approves it with `{approving}`"

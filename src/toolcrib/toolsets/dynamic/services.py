@@ -7,7 +7,7 @@ from typing import Protocol
 
 from toolcrib.network import Reach
 from toolcrib.values.context import ToolContext
-from toolcrib.values.identity import Role
+from toolcrib.values.identity import Role, Surface
 from toolcrib.values.noun import frozen
 from toolcrib.values.result import ToolReturn
 from toolcrib.values.target import Target
@@ -28,12 +28,13 @@ class Commands(Protocol):
 
 @frozen(kw_only=True)
 class DynamicServices:
-    """`check` registers a tool on trial (ToolcribError says why not); `approved` takes its name and fingerprint."""
+    """`check` registers a tool on trial (ToolcribError says why not); `approved` takes a surface, its name and its
+    fingerprint."""
 
     commands: Commands
     reach: Reach
     check: Callable[[Tool], None]
-    approved: Callable[[str, str], Awaitable[bool]]
+    approved: Callable[[Surface, str, str], Awaitable[bool]]
     holds_secrets: Callable[[str], bool]
     now: Callable[[], float]
     creators: frozenset[Role] = frozenset({Role.MAIN, Role.ORCHESTRATOR})

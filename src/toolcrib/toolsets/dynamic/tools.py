@@ -24,6 +24,7 @@ from toolcrib.toolsets.dynamic.references import wrong
 from toolcrib.toolsets.dynamic.rights import check_circle, check_kind, check_maker
 from toolcrib.toolsets.dynamic.services import DynamicServices
 from toolcrib.values.context import Standing, ToolContext
+from toolcrib.values.identity import Surface
 from toolcrib.values.json import Json, JsonObject, canonical
 from toolcrib.values.marker import MARKER
 from toolcrib.values.refusal import Reason, Refusal, ToolcribError
@@ -184,7 +185,7 @@ def _add_looking(build: ToolsetBuilder, services: DynamicServices) -> None:
         shown = await load_definition(context.load, full, version or latest.version)
         first = max(1, latest.version - SHOWN_VERSIONS + 1)
         versions = [await load_definition(context.load, full, each) for each in range(latest.version, first - 1, -1)]
-        told = await _standing_of(shown, latest.version, services)
+        told = await _standing_of(shown, latest.version, services, context.origin.surface)
         return _json({**definition_json(shown), **told, "versions": [_line(each) for each in versions]})
 
     @build.read(name="tools.list")
@@ -195,7 +196,7 @@ def _add_looking(build: ToolsetBuilder, services: DynamicServices) -> None:
         for name, latest in sorted(index.latest.items()):
             if not latest.deleted:
                 definition = await load_definition(context.load, name, latest.version)
-                told = await _standing_of(definition, latest.version, services)
+                told = await _standing_of(definition, latest.version, services, context.origin.surface)
                 found.append({**_line(definition), "name": name, "description": definition.description, **told})
         return _json(found)
 
@@ -218,7 +219,8 @@ async def _commit(
     context.emit(f"dynamic_tool_{made.action}", _told(made))
     fingerprint = tool_of_definition(made, services).fingerprint
     words = f"{made.action} {made.name}, version {made.version}. It cannot be called yet: "
-    return ToolReturn((Text(words + unapproved(made.name, made.version, fingerprint)),), _told(made))
+    why = unapproved(made.name, made.version, fingerprint, context.origin.surface)
+    return ToolReturn((Text(words + why),), _told(made))
 
 
 def _body(definition: Definition) -> str:
@@ -247,12 +249,14 @@ async def _latest(context: ToolContext, index: Index, name: str, version: int) -
     return await load_definition(context.load, name, version)
 
 
-async def _standing_of(definition: Definition, latest: int, services: DynamicServices) -> dict[str, Json]:
-    """How a version stands: only the latest can be approved, and nothing that was deleted."""
+async def _standing_of(
+    definition: Definition, latest: int, services: DynamicServices, surface: Surface
+) -> dict[str, Json]:
+    """How a version stands on a surface: only the latest can be approved, and nothing that was deleted."""
     if definition.version != latest or definition.action is Action.DELETED:
         return {"approved": False}
     tool = tool_of_definition(definition, services)
-    approved = await services.approved(tool.name, tool.fingerprint)
+    approved = await services.approved(surface, tool.name, tool.fingerprint)
     return {"approved": approved, "fingerprint": tool.fingerprint}
 
 
