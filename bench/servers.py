@@ -156,7 +156,7 @@ class Stub:
             return orjson.dumps(message)
 
         async def deliver(line: bytes, incoming: Any) -> None:
-            if (message := await decoded(line, link.cleaner, Turn())) is not None:
+            if (message := await decoded(line, link.cleaner, Turn(link.side))) is not None:
                 await delivered(message, incoming, link)
 
         link.lane.open(Wire(lines.put_nowait, drained))

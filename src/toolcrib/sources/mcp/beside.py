@@ -63,7 +63,7 @@ class Hearing:
             os.close(self._nowhere)
 
     async def listen(self, side: Side) -> None:
-        turn = Turn(side.is_awaited)
+        turn = Turn(side)
         while True:
             await _readable(self._reading)
             if self._has_room():

@@ -211,6 +211,7 @@ class Keeper:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
+        self.listed, self._current = [], {}  # a keeper is found by the collector only, and would hold them until then
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -333,7 +334,7 @@ class Keeper:
         tools: list[Tool] = []
         cursors: set[str] = set()
         cursor: str | None = None
-        began, turn = _now(), Turn(self.side.is_awaited)
+        began, turn = _now(), Turn(self.side)
         self.cleaner.begin_list()
         while len(cursors) < _PAGES and self.cleaner.has_room:
             page, cursor = await listed_page(client, cursor, self.cleaner, turn)

@@ -121,7 +121,7 @@ async def _read(process: asyncio.subprocess.Process, incoming: Incoming, link: L
 
 
 async def _read_lines(lines: Iterable[Line], incoming: Incoming, link: Link) -> None:
-    turn = Turn(link.side.is_awaited)
+    turn = Turn(link.side)
     for line in lines:
         if (found := await decoded(line, link.cleaner, turn)) is not None:
             await delivered(found, incoming, link)

@@ -111,7 +111,7 @@ class McpSource:
         aside = dict(keeper.cleaner.set_aside)
         made: list[Tool] = []
         version = _version(client)
-        turn = Turn(keeper.side.is_awaited)
+        turn = Turn(keeper.side)
         for listed in keeper.listed:
             await turn.pass_on()
             try:

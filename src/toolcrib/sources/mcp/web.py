@@ -195,7 +195,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         self._side = side
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        pace, turn = Pace(self._side), Turn(self._side.is_awaited)
+        pace, turn = Pace(self._side), Turn(self._side)
         try:
             async for chunk in self._inner:
                 for _ in self._marks.add(chunk):
