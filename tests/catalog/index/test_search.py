@@ -246,6 +246,28 @@ def test_a_proper_name_counts_where_tools_are_named_by_it_and_less_where_it_is_a
     assert named.search("is there a guide to Paris", limit=1)[0].name == "paris.guide"
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("find me an attorney for a divorce", "law.search"),
+        ("a hoodie with my dog on it", "apparel.print"),
+        ("yoga for a stiff back", "workout.plan"),
+        ("what does the roster of the hockey club look like", "sports.teams"),
+    ],
+)
+def test_an_example_finds_the_tool_of_its_kind(query: str, first: str) -> None:
+    index = ToolIndex.build(
+        [
+            Entry("law.search", "Search the law."),
+            Entry("apparel.print", "Print any picture on apparel."),
+            Entry("workout.plan", "Plan a workout."),
+            Entry("sports.teams", "Sports teams and their players."),
+            Entry("mail.send", "Send a message."),
+        ]
+    )
+    assert index.search(query)[0].name == first
+
+
 def test_what_a_long_request_says_in_passing_does_not_decide() -> None:
     filler = [Entry(f"x.job_{number}", "Runs a job.") for number in range(20)]
     index = ToolIndex.build(

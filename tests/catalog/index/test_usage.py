@@ -42,6 +42,20 @@ def test_a_tool_that_was_never_asked_for_keeps_its_place_beside_a_remembered_one
     assert "barn.doors" in [hit.name for hit in found[:2]]
 
 
+def test_a_past_query_that_led_to_several_tools_says_less_of_each() -> None:
+    bell = Entry("party.jingle", "Ring a bell.")
+    sounds = [Entry(f"audio.{verb}", f"{verb.title()} a sound.") for verb in ("cut", "mix", "plot")]
+    index = ToolIndex.build([bell, *sounds])
+    query = "cut the interview, mix it with the jingle and plot the result"
+    alone = UsageMemory().remember("audio.cut", query)
+    shared = alone.remember("audio.mix", query).remember("audio.plot", query)
+
+    def score(memory: UsageMemory) -> float:
+        return next(hit.score for hit in index.search("ring the jingle", usage=memory) if hit.name == "audio.cut")
+
+    assert 0.0 < score(shared) < score(alone)
+
+
 def test_a_past_query_that_shares_little_changes_nothing() -> None:
     memory = UsageMemory().remember("mail.send", "read the minutes to everybody")
     for query in ("read a file", "delete the file", "add two numbers", "what time is it"):

@@ -135,5 +135,8 @@ think thought feel believe consider considering mention mentioned remember decid
 love loved enjoy prefer favorite ready happy glad excited fun interested interesting wondering curious
 person people friend friends family wife husband guy folks work working dollar dollars
 follow following example detail details part obtain choose identify define drop
+including include included comprehensive detailed information info current latest top new specifically
+guide guidance explain understand understanding overview insights advice tips suggest suggestions recommend
+recommendations instructions step assistance struggling trouble necessary required successful available options
 """
 PASSING_STEMS = frozenset(map(stem, PASSING_WORDS.split()))

@@ -5,6 +5,7 @@ A memory is a plain value, bounded and easy to erase. Where it comes from, and w
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -155,12 +156,17 @@ def _first(numbers: list[int], count: int) -> list[int]:
 
 
 def _masses(past: list[tuple[int, dict[str, float]]]) -> dict[str, dict[int, float]]:
-    """Term → slot → what the past queries of that tool add to the term's weight, diluted by how much they say."""
+    """Term → slot → what the past queries of that tool add to the term's weight, diluted by how much they say.
+
+    A query that led to several tools says less of each: most of its words were about the others.
+    """
+    tools = Counter(id(words) for _, words in past)
     said: dict[int, dict[str, float]] = {}
     for slot, words in past:
         totals = said.setdefault(slot, {})
+        part = 1.0 / math.sqrt(tools[id(words)])
         for word, stress in words.items():
-            totals[word] = totals.get(word, 0.0) + stress
+            totals[word] = totals.get(word, 0.0) + part * stress
     masses: dict[str, dict[int, float]] = {}
     for slot, totals in said.items():
         share = ASKED.share(sum(totals.values()))
