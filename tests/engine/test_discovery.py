@@ -416,6 +416,15 @@ async def test_what_is_forgotten_while_others_learn_is_forgotten_without_trouble
         assert dict((await memories.of("main")).past) == {"a.b": ("three",)}
 
 
+async def test_of_many_that_learn_at_once_nobodys_is_lost(tmp_path: Path) -> None:
+    async with kept(tmp_path, made(1), APPEND) as run:
+        several = [Memories(run.runtime.store, "p") for _ in range(3)]
+        lessons = [(memories, f"tool{number}") for number in range(8) for memories in several]
+        await asyncio.gather(*(memories.learn("main", [(name, str(id(memories)))]) for memories, name in lessons))
+        past = (await several[0].of("main")).past
+        assert {name: len(queries) for name, queries in past.items()} == {f"tool{number}": 3 for number in range(8)}
+
+
 async def test_a_failed_call_teaches_nothing() -> None:
     store = MemoryStore()
     async with make_run(*made(100), config=APPEND, store=store) as run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from toolcrib.catalog.discovery.memory import KIND, learnt, memory_body, memory_key, read_memory
@@ -9,8 +10,6 @@ from toolcrib.catalog.index import UsageMemory
 from toolcrib.ports import Conflict, Store, Unit
 from toolcrib.values.context import Document
 from toolcrib.values.refusal import StoreError
-
-TRIES = 3
 
 
 class Memories:
@@ -20,6 +19,7 @@ class Memories:
         self._store = store
         self._project = project
         self._known: dict[str, tuple[int, UsageMemory]] = {}
+        self._turn = asyncio.Lock()
 
     async def of(self, agent_id: str) -> UsageMemory:
         """What past runs of an agent learnt; the same object while nothing was added, so that it is indexed once."""
@@ -33,17 +33,18 @@ class Memories:
     async def learn(self, agent_id: str, lessons: Sequence[tuple[str, str]]) -> None:
         """Add (tool, query) pairs; where others add at the same time, nobody's are lost."""
         key = memory_key(self._project, agent_id)
-        for _ in range(TRIES if lessons else 0):
-            document = await self._store.load(KIND, key)
-            memory = learnt(read_memory(document.body if document else None), lessons)
-            version = document.version if document else 0
-            try:
-                await self._store.append(Unit((), documents=(Document(KIND, key, memory_body(memory), version),)))
-                return
-            except Conflict:
-                continue
-            except StoreError:
-                return  # a memory that cannot be kept is no reason to fail a run that went well
+        async with self._turn:
+            while lessons:  # each conflict is what another process added, so this ends when the others pause
+                try:
+                    document = await self._store.load(KIND, key)
+                    memory = learnt(read_memory(document.body if document else None), lessons)
+                    version = document.version if document else 0
+                    await self._store.append(Unit((), documents=(Document(KIND, key, memory_body(memory), version),)))
+                    return
+                except Conflict:
+                    continue
+                except StoreError:
+                    return  # a memory that cannot be kept is no reason to fail a run that went well
 
     async def forget(self, agent_id: str, tool: str | None) -> int:
         """Erase what was remembered for one tool, or for all, also where runs add to it; how many queries that were."""
