@@ -1,7 +1,7 @@
 """`python bench/servers.py`: servers listed, and calls beside the protocol library's own.
 
-The servers live in this process and answer at once, so that what is measured is the client; the one that is reached
-over HTTP is a real one. Servers that break are measured by `server_faults.py`.
+The servers live in this process and answer at once, so that what is measured is the client; those that are reached
+over pipes and over HTTP are processes of their own. Servers that break are measured by `server_faults.py`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import Any
 
 import anyio
 import orjson
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/sources/mcp"))
+from servers_at_hand import HOSTILE
 from test_real_web import everything, free_port
 
 from kernel import NoSink
@@ -93,23 +95,35 @@ async def calls() -> dict[str, float]:
 
         await client.list_tools()
         found = {"in process": await beside(ours, theirs)}
-    return found | {"over HTTP": await calls_over_http()}
+    return found | {"over pipes": await calls_over_pipes(), "over HTTP": await calls_over_http()}
+
+
+async def calls_over_pipes() -> float:
+    command, args = sys.executable, (str(HOSTILE), "")
+    entry = Entry("real", command=command, args=args, network=False, tools={"echo": Override(Effect.READ)})
+    pipes = stdio_client(StdioServerParameters(command=command, args=list(args)))
+    return await echoes(entry, Client(pipes), "text")
 
 
 async def calls_over_http() -> float:
-    """The same with a real server in another process; only the CPU of this one is counted."""
     port = free_port()
     url = f"http://127.0.0.1:{port}/mcp"
-    entry = Entry("real", url=url, network=False, tools={"echo": Override(Effect.READ)})
-    async with everything(port), home_of([entry], McpSource) as crib, crib.run() as run, Client(url) as client:
+    async with everything(port):
+        entry = Entry("real", url=url, network=False, tools={"echo": Override(Effect.READ)})
+        return await echoes(entry, Client(url), "message")
+
+
+async def echoes(entry: Entry, bare: Client, said: str) -> float:
+    """The same with a server in another process; only the CPU of this one is counted."""
+    async with home_of([entry], McpSource) as crib, crib.run() as run, bare as client:
         numbers = iter(range(10_000_000))
 
         async def ours() -> None:
-            result = await run.call("mcp.real.echo", {"message": f"number {next(numbers)}"})
+            result = await run.call("mcp.real.echo", {said: f"number {next(numbers)}"})
             assert "number" in result.text, result
 
         async def theirs() -> None:
-            assert not (await client.call_tool("echo", {"message": f"number {next(numbers)}"})).is_error
+            assert not (await client.call_tool("echo", {said: f"number {next(numbers)}"})).is_error
 
         await client.list_tools()
         return await beside(ours, theirs, 1_500)
