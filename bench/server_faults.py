@@ -55,7 +55,8 @@ READ = {"misbehave": {"effect": "read"}, "echo": {"effect": "read"}}
 EVERY, WINDOW = 0.0025, 2.0
 LIBC, TIMER_ABSTIME = ctypes.CDLL(None), 1
 IDLER = """
-import os
+import ctypes, os
+ctypes.CDLL(None).prctl(1, 9)  # ends with whoever measures, however that ends
 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 group = "/proc/self/autogroup"  # some kernels share time among sessions first
 if os.path.exists(group):
