@@ -238,6 +238,7 @@ async def test_where_not_all_that_was_found_has_room_the_best_is_shown(
         assert names(run.advertise("openai")) == shown
         (activated,) = await noted(run, "tools_activated")
         assert activated["tools"] == found[: len(activated["tools"])]  # type: ignore[index, arg-type]
+        assert "evicted" not in activated, "what there was no room for had never been active"
 
 
 async def test_what_was_active_survives_a_restart(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from toolcrib.catalog.discovery.showing import Mode
 from toolcrib.catalog.index import Entry, Kind, UsageMemory
 from toolcrib.ports import Unit
 from toolcrib.values.event import Draft
-from toolcrib.values.json import Json, JsonObject
+from toolcrib.values.json import JsonObject
 from toolcrib.values.name import ENVELOPE, SEARCH, NameTable
 from toolcrib.values.receipt import Receipt
 from toolcrib.values.result import ToolResult
@@ -138,16 +138,17 @@ class Display:
             return
         evicted: tuple[str, ...] = ()
         if self._replaces:
-            after, evicted = after.bounded()
+            after, gone = after.bounded()
+            evicted = tuple(name for name in gone if name in before)  # what there was no room for never came in
         held.activation = after
         held.stored = False
         fresh = [name for name in names if name in after and name not in before]
-        if not fresh:
-            return
-        payload: dict[str, Json] = {"tools": fresh, "because": because}
-        if evicted:
-            payload |= {"evicted": list(evicted), "evicted_because": self._because("others were used more recently")}
-        self._note(ACTIVATED, payload)
+        why = self._because("others were used more recently")
+        if fresh:
+            told = {"evicted": list(evicted), "evicted_because": why} if evicted else {}
+            self._note(ACTIVATED, {"tools": fresh, "because": because, **told})
+        elif evicted:
+            self._note(EVICTED, {"tools": list(evicted), "because": why})
 
     def _fit(self, occasion: str) -> None:
         self.held.activation, evicted = self._activation.bounded()
