@@ -22,7 +22,7 @@ from toolcrib.cli.serving import served_tools
 from toolcrib.cli.tools import built_in
 from toolcrib.config import Config
 from toolcrib.engine.calibrate import estimator_for
-from toolcrib.engine.discovery import pinned_by
+from toolcrib.engine.discovery import closed, pinned_by
 from toolcrib.engine.effective import EffectiveSet
 from toolcrib.engine.usage import Memories
 from toolcrib.policy.roles import CHILDREN
@@ -33,8 +33,8 @@ from toolcrib.values.spec import ToolSpec
 def answer(choices: Choices, modules: Sequence[str], agent: str | None, wanted: Wanted, limit: int | None) -> Answer:
     """What the caller finds among the tools and agents that are there for it."""
     every = _set(choices, modules, agent)
-    closed = every.terms.policy.closed(every.specs, every.terms.situation)
-    specs = [spec for spec in every.specs if spec.name not in closed]
+    unusable = closed(every.specs, every)
+    specs = [spec for spec in every.specs if spec.name not in unusable]
     if not specs:
         raise NotSo(NO_TOOLS)
     config = choices.load()

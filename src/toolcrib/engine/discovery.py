@@ -69,7 +69,7 @@ class Discovery:
             return
         specs = (tool.spec for name, tool in tools.snapshot.items() if name != SEARCH and name in tools)
         lazy = is_lazy(specs, self.showing, self._sizes, self.pinned(tools))
-        denied = lazy and SEARCH in self._closed((tools.snapshot[SEARCH].spec,), tools)
+        denied = lazy and SEARCH in closed((tools.snapshot[SEARCH].spec,), tools)
         tools.reconsider(SEARCH, SEARCH_DENIED if denied else None if lazy else ALL_SHOWN)
 
     async def open_display(self, run: Run, wish: Wish) -> None:
@@ -105,13 +105,6 @@ class Discovery:
     def pinned(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of these tools that are always shown."""
         return pinned_by(self.showing.pinned, names)
-
-    def closed(self, tools: EffectiveSet) -> frozenset[str]:
-        """The tools of a set that rules deny whatever they are called with: they are neither shown nor found."""
-        return self._closed(tools.specs, tools)
-
-    def _closed(self, specs: Iterable[ToolSpec], tools: EffectiveSet) -> frozenset[str]:
-        return tools.terms.policy.closed(specs, tools.terms.situation)
 
     async def end_run(self, run_id: str) -> None:
         """Keep what a run learnt and where it left off."""
@@ -157,6 +150,11 @@ class Discovery:
                 _follow(index, snapshot, changed, self.entries)
             self._index, self._indexed = index, snapshot
             return index
+
+
+def closed(specs: Iterable[ToolSpec], tools: EffectiveSet) -> frozenset[str]:
+    """Those of a set that rules deny whatever they are called with: they are neither shown nor found."""
+    return tools.terms.policy.closed(specs, tools.terms.situation)
 
 
 def pinned_by(patterns: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from toolcrib.catalog.discovery.meta import CALL, introduced
 from toolcrib.catalog.discovery.minify import Omission, minify
 from toolcrib.catalog.discovery.showing import Mode
 from toolcrib.catalog.index import Entry, Kind, UsageMemory
+from toolcrib.engine.discovery import closed
 from toolcrib.ports import Unit
 from toolcrib.values.event import Draft
 from toolcrib.values.json import JsonObject
@@ -50,8 +51,9 @@ class Display:
         self._usage: UsageMemory | None = None
         self._asked: dict[str, str] = {}
         self._lessons: dict[tuple[str, str], None] = {}
-        closed = discovery.closed(run.tools)
-        self._specs = {spec.name: spec for spec in run.tools.specs if spec.name not in closed}
+        specs = run.tools.specs
+        unusable = closed(specs, run.tools)
+        self._specs = {spec.name: spec for spec in specs if spec.name not in unusable}
         self._pinned = discovery.pinned(self._specs)
         self.listing = self._opening(view)
 

@@ -213,13 +213,15 @@ class Policy:
 
     def closed(self, specs: Iterable[ToolSpec], situation: Situation = HERE) -> frozenset[str]:
         """The tools of which every call is denied: naming them to a model would only cost it a try."""
-        if not any(rule.verdict is Verdict.DENY and not rule.is_dynamic for rule in self.rules):
+        closing = [rule for rule in self.rules if rule.verdict is Verdict.DENY and not rule.is_dynamic]
+        if not closing:
             return frozenset()
-        return frozenset(spec.name for spec in specs if self._denies(spec, situation))
+        from toolcrib.policy.ruling import RulingIndex
 
-    def _denies(self, spec: ToolSpec, situation: Situation) -> bool:
-        effects = {spec.effect} if spec.read_form is None else {spec.effect, Effect.READ}
-        return all(self.ruling(spec, situation, effect).denies_all for effect in effects)
+        has = RulingIndex.build(closing, situation).has
+        return frozenset(
+            spec.name for spec in specs if has(spec, spec.effect) and (spec.read_form is None or has(spec, Effect.READ))
+        )
 
     def with_rules(self, rules: Iterable[Rule]) -> Policy:
         return Policy((*self.rules, *rules), self.generation + 1)

@@ -51,11 +51,6 @@ class Ruling:
         """Whether a call that touches nothing, in a run without marks, always gets the fixed decision."""
         return not self.stricter.sees_arguments and not self.allowing.sees_arguments
 
-    @property
-    def denies_all(self) -> bool:
-        """Whether every call is denied, whatever its arguments are."""
-        return self.settled is not None and self.settled.verdict is Verdict.DENY
-
     def decide(
         self, arguments: Mapping[str, Json], targets: Sequence[Target], marks: Set[str], judged: Decision | None = None
     ) -> Decision:
@@ -150,6 +145,10 @@ class RulingIndex:
 
     def ruling(self, spec: ToolSpec, effect: Effect) -> Ruling:
         return _ruling(spec, effect, [self.rules[number] for number in self._concerned(spec, effect)])
+
+    def has(self, spec: ToolSpec, effect: Effect) -> bool:
+        """Whether any of these rules is about the tool."""
+        return bool(self._concerned(spec, effect))
 
     def _concerned(self, spec: ToolSpec, effect: Effect) -> list[int]:
         """The numbers of the rules that concern a tool, strictest first."""
