@@ -47,6 +47,15 @@ def test_a_search_finds_the_agents_that_the_caller_may_start(toolcrib: Command, 
     assert found("--agent", "clerk") == set()
 
 
+def test_a_search_leaves_out_what_rules_deny_altogether(toolcrib: Command, home: Path) -> None:
+    assert "code.read_file" in toolcrib("tools", "search", "read", "a", "file").out
+    (home / "config.toml").write_text('[[policy.rules]]\ntool = "code.*"\nverdict = "deny"\n')
+    for wanted in (("read", "a", "file"), ("--category", "FileSystem"), ("--tool", "code.read_file")):
+        found = toolcrib("tools", "search", *wanted).out
+        assert "workspace." in found
+        assert "code." not in found
+
+
 def test_a_search_takes_nearness_in_meaning_as_a_run_does(toolcrib: Command, home: Path) -> None:
     (home / "config.toml").write_text("[discovery]\nmeaning = true\n")
     done = toolcrib("tools", "search", "peruse")
