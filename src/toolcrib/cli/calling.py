@@ -93,7 +93,7 @@ def _print_block(block: Block) -> None:
         case ArtifactRef(summary=summary):
             click.echo(_shown(summary))
         case Image(mime_type=mime_type):
-            click.echo(f"[{mime_type}]")
+            click.echo(_shown(f"[{mime_type}]"))
         case _:
             click.echo(f"[{block.type}]")
 

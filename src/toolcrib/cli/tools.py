@@ -160,7 +160,11 @@ def call(
         from toolcrib.cli.declaring import from_outside
 
         known.update({tool.name: tool for tool in from_outside(choices)})
-    if not known:
+    if name not in known and name.startswith("mcp.") and pairs:
+        from toolcrib.cli.serving import served_tools
+
+        known.update({tool.name: tool for tool in served_tools(choices.load(), name)})
+    if not known and not choices.load().names_servers:
         raise NotSo(NO_TOOLS)
     schema = known[name].spec.input_schema if name in known else NOTHING
     asked = Asked(name, read_arguments(text, pairs, schema), session, approve, mode, agent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from binascii import a2b_base64
 from collections.abc import Mapping
 from typing import Literal
 
@@ -9,6 +11,8 @@ from toolcrib.values.json import Json, JsonObject, canonical
 from toolcrib.values.noun import frozen, noun
 from toolcrib.values.refusal import RETRYABLE, Reason, Refusal
 from toolcrib.values.spec import NOTHING
+
+_PICTURE = re.compile(r"image/[A-Za-z0-9.+-]{1,60}")
 
 
 @noun
@@ -41,6 +45,21 @@ class Image:
     data: str = ""
     artifact_id: str | None = None
     type: Literal["image"] = "image"
+
+
+def picture(mime_type: str, data: str) -> Image | Text:
+    """What a program says is a picture; where it is none, words, because no provider takes a talk that holds it."""
+    joined = "".join(data.split())
+    if _PICTURE.fullmatch(mime_type) and _is_base64(joined):
+        return Image(mime_type, joined)
+    return Text(f"[no picture, though it says so: {mime_type[:80]!r}, {len(data)} characters]")
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(a2b_base64(data, strict_mode=True))
+    except ValueError:
+        return False
 
 
 @frozen

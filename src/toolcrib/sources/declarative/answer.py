@@ -9,7 +9,7 @@ from toolcrib.sources.declarative.definition import Definition, Output
 from toolcrib.values.json import Json, JsonError, JsonObject, kind, parse_json
 from toolcrib.values.process import End, Ended
 from toolcrib.values.refusal import RETRYABLE, Reason
-from toolcrib.values.result import Block, Image, JsonBlock, Text, ToolError, ToolReturn
+from toolcrib.values.result import Block, JsonBlock, Text, ToolError, ToolReturn, picture
 from toolcrib.values.words import sentence
 
 FIELDS = ("content", "is_error", "error", "metadata")
@@ -99,7 +99,7 @@ def _block(block: Json, ended: Ended) -> Block:
             summary = cast("JsonObject", block).get("summary")
             return JsonBlock(data, summary if isinstance(summary, str) else None)
         case {"type": "image", "mime_type": str(mime_type), "data": str(data)}:
-            return Image(mime_type, data)
+            return picture(mime_type, data)
         case _:
             raise NotAResult(_told("wrote a block that is not text, json or image", ended))
 

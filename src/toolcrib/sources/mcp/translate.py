@@ -13,7 +13,7 @@ from mcp_types import Tool as Listed
 from toolcrib.sources.mcp.entry import Entry, Override
 from toolcrib.values.json import Json
 from toolcrib.values.refusal import InvalidName, Reason, Refusal
-from toolcrib.values.result import Block, Image, JsonBlock, Text, ToolError, ToolReturn
+from toolcrib.values.result import Block, Image, JsonBlock, Text, ToolError, ToolReturn, picture
 from toolcrib.values.spec import NOTHING, Effect, Source, ToolSpec, ToolType
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -85,7 +85,7 @@ def _block(block: Mapping[str, Any]) -> Block:
         case {"type": "text", "text": str(text)}:
             return Text(text)
         case {"type": "image", "data": str(data), "mimeType": str(kind)}:
-            return Image(kind, data)
+            return picture(kind, data)
         case {"type": "audio", "data": str(data), "mimeType": str(kind)}:
             return Text(f"[audio {kind}, {len(data)} characters of base64]")
         case {"type": "resource_link", "uri": str(uri), "name": str(name)}:
