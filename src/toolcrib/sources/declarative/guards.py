@@ -12,6 +12,13 @@ PASSING = frozenset({"npm", "pnpm", "yarn", "bun", "cargo", "uv", "poetry", "npx
 ASSIGNING = frozenset({"make", "gmake", "bmake", "just", "dd"})
 """Programs that take a word with `=` in it for a setting, wherever it stands: of what they run, or of where they write.
 """
+_COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "ar", "java", "javac", "kotlinc", "rustc")
+FILING: Mapping[str, tuple[str, ...]] = {
+    "curl": ("@", "<"),
+    **dict.fromkeys(("gh", "http", "https", "xh", *_COMPILERS), ("@",)),
+}
+"""Programs that take a value that begins with one of these for the name of a file: to send it, or to read options."""
+_PLAIN = frozenset({"--data-raw", "--form-string"})
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _RUNS = frozenset({"run", "exec"})
 CARRYING: Mapping[str, frozenset[str]] = {
@@ -45,6 +52,15 @@ def takes_settings(words: Sequence[str], position: int) -> bool:
         return False
     behind = names[0] in WRAPPERS or carried(words, position) is not None
     return any(name in ASSIGNING for name in (names if behind else names[:1]))
+
+
+def names_file(words: Sequence[str], position: int, before: str, value: str) -> bool:
+    """Whether the program would read a file that this value names; `before` stands in the same word before it."""
+    marks = FILING.get(program_name(words[0]) if words else "", ())
+    if not value.startswith(marks) or not marks:
+        return False
+    flag = before.partition("=")[0] if before.startswith("--") else words[position - 1]
+    return flag not in _PLAIN and (before in ("", "-d", "-F", "-H") or before.endswith("="))
 
 
 def carried(words: Sequence[str], position: int) -> int | None:

@@ -39,7 +39,9 @@ _SWITCHES = frozenset(
 _SWITCH_LETTERS = re.compile(r"-[itdPq]+")
 """Flags of containers that take no value of their own."""
 _RUN_FLAGS: dict[str, frozenset[str]] = {
-    "git": frozenset({"-c", "--config-env", "--exec-path", "--upload-pack", "--receive-pack", "-x", "--exec", "-u"}),
+    "git": frozenset(
+        {"-O", "-c", "--config-env", "--exec-path", "--upload-pack", "--receive-pack", "-x", "--exec", "-u"}
+    ),
     "rsync": frozenset({"-e", "--rsh", "--rsync-path"}),
     "scp": frozenset({"-S", "-o", "-F"}),
     "sftp": frozenset({"-S", "-o", "-F", "-b"}),
@@ -49,9 +51,39 @@ _RUN_FLAGS: dict[str, frozenset[str]] = {
     "sed": frozenset({"-f", "--file"}),
     "jq": frozenset({"-f", "--from-file", "-L"}),
     "gcc": frozenset({"-B", "-wrapper", "-specs", "-fplugin"}),
+    "ncat": frozenset({"-e", "-c"}),
+    "split": frozenset({"--filter"}),
+    "nmap": frozenset({"--script"}),
+    "hg": frozenset({"--config"}),
+    "svn": frozenset({"--config-option"}),
+    "redis-cli": frozenset({"--eval"}),
+    "pandoc": frozenset({"-F", "--filter", "-L", "--lua-filter"}),
+    "tcpdump": frozenset({"-z"}),
+    "tshark": frozenset({"-X"}),
+    "openssl": frozenset({"-engine", "-provider", "-provider-path"}),
+    "apt-get": frozenset({"-o", "-c"}),
+    "sendmail": frozenset({"-C"}),
+    "ld": frozenset({"-dynamic-linker", "-plugin", "-I"}),
+    "terraform": frozenset({"-chdir"}),
     "printf": frozenset({"-v"}),
     "test": frozenset({"-v"}),
 }
+
+_RUNNING = frozenset(
+    {"--exec", "--eval", "-eval", "--execute", "--to-command", "--rsh", "--pager", "--ext-diff"}
+    | {"--open-files-in-pager", "--use-compress-program", "--compress-program", "--checkpoint-action"}
+)
+"""Flags whose value is run, whatever the program."""
+_BEHIND: dict[str, tuple[frozenset[str], int]] = {
+    **dict.fromkeys(("chroot", "flock", "faketime"), (frozenset[str](), 1)),
+    "ip": (frozenset({"exec"}), 1),
+    "perf": (frozenset({"stat", "record", "trace"}), 0),
+    **dict.fromkeys(("npm", "pnpm", "yarn"), (frozenset({"exec", "x", "dlx", "create", "init"}), 0)),
+    **dict.fromkeys(("uv", "poetry", "go", "pipx"), (frozenset({"run"}), 0)),
+}
+"""Programs that run another one: behind which words, and behind how many operands, its name stands."""
+_CONTROLS = frozenset({"socat", "tmux", "screen", "dbus-send", "gsettings", "gpg-connect-agent", "systemd-run"})
+"""Programs most of whose words are orders, to themselves or to something that does as it is told."""
 
 
 def check_role(words: Sequence[str], position: int, name: str) -> None:
@@ -73,6 +105,12 @@ def check_role(words: Sequence[str], position: int, name: str) -> None:
         _check_wrapped(words, position, name)
     for start in _started(words, position):
         check_role(words[start:], position - start, name)
+    if program in _CONTROLS:
+        raise TemplateError(f"{place} would be an order to {program}; write a script that takes it as a value")
+    if _is_program(words, position):
+        raise TemplateError(f"{place} must not choose the program that {program} runs")
+    if program == "git" and "config" in words[1:position]:
+        raise TemplateError(f"{place} must not be a setting of git: some of them are programs")
     if program == "git" and carried(words, position) is not None:
         raise TemplateError(f"git gives {place} to a shell; let what it starts read the arguments from its input")
     if language_of(words[0]) is not None and program not in WRAPPERS and runs_word(words, position):
@@ -83,6 +121,18 @@ def check_role(words: Sequence[str], position: int, name: str) -> None:
     if _chooses_work(words, position):
         raise TemplateError(f"{place} must not choose what {program} does; write that down, and give it the value")
     _check_flag(words, position, name)
+
+
+def _is_program(words: Sequence[str], position: int) -> bool:
+    """Whether a word would be the program that another one runs."""
+    if (found := _BEHIND.get(program_name(words[0]))) is None or words[position]:
+        return False
+    verbs, before = found
+    start = next(
+        (index + 1 for index, word in enumerate(words[:position]) if index and word in verbs), 0 if verbs else 1
+    )
+    inside = words[start:position]
+    return bool(start) and sum(not word.startswith("-") for word in inside) <= before
 
 
 def check_input(words: Sequence[str]) -> None:
@@ -163,9 +213,11 @@ def _check_flag(words: Sequence[str], position: int, name: str) -> None:
     """Refuse a value of a flag that runs it, and one that would be further flags."""
     program, flag = program_name(words[0]), _flag_before(words, position)
     hazard = hazard_of(words, position)
-    if flag in _RUN_FLAGS.get(program, ()) or (hazard is not None and " runs" in hazard):
+    if flag in _RUN_FLAGS.get(program, ()) or flag in _RUNNING or (hazard is not None and " runs" in hazard):
         raise TemplateError(f"{{{{args.{name}}}}} would be run: {hazard or f'{program} runs what {flag} names'}")
     glued, profile = words[position], PROFILES.get(program)
+    if program in ("less", "more") and glued.startswith("+"):
+        raise TemplateError(f"{{{{args.{name}}}}} would be a command of {program}")
     if profile is not None and re.fullmatch(r"-[A-Za-z]+", glued) and not is_guarded(words, position):
         known = [each.flags[f"-{glued[-1]}"] for each in _profiles(profile, words) if f"-{glued[-1]}" in each.flags]
         if known and all(value is Value.NONE for value in known) and profile.style is Style.LETTERS:

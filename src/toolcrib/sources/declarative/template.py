@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from toolcrib.sources.declarative.guards import is_guarded, takes_settings
+from toolcrib.sources.declarative.guards import is_guarded, names_file, takes_settings
 from toolcrib.values.json import Json, canonical, kind
 from toolcrib.values.noun import frozen
 from toolcrib.values.refusal import ConfigError, Reason, Refusal
@@ -99,8 +99,18 @@ def fill_words(
             refuse_option(next(word.fields), text)
         if word.is_open and "=" in text and takes_settings(_literals(program, words), position + 1):
             raise _setting(next(word.fields), text)
+        refuse_file(word, _literals(program, words), position + 1, text)
         filled.append(text)
     return tuple(filled)
+
+
+def refuse_file(word: Word, words: Sequence[str], position: int, text: str) -> None:
+    """Refuse a value that the program would take for the name of a file whose contents it uses."""
+    if (name := next(word.fields, None)) is not None:
+        before = word.known
+        if names_file(words, position, before, text[len(before) :]):
+            message = f"{name} must not begin with {text[len(before)]!r}: the command would read the file of that name"
+            raise Refusal(Reason.VALIDATION_ERROR, message, {"argument": name})
 
 
 def open_fields(words: Sequence[Word], program: str) -> list[str]:
