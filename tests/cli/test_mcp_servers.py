@@ -110,3 +110,37 @@ def test_what_an_entry_says_of_a_tool_that_the_server_does_not_have_is_told(tool
     done = toolcrib("mcp-servers", "test", *HOME)
     assert done.code == 0
     assert "ours: ecco was set aside: its entry says how to treat it" in done.err
+
+
+def test_an_editor_s_own_references_and_secrets_among_words_become_references_of_ours(
+    toolcrib: Toolcrib, folder: Path
+) -> None:
+    secret = "-".join(("sk", "ant", "api03", "abcdefghijklmnop"))
+    servers = {
+        "web": {
+            "type": "http",
+            "url": "https://x.example/mcp",
+            "headers": {"Authorization": "Bearer ${input:api-key}"},
+        },
+        "files": {"command": "npx", "args": ["server", "${workspaceFolder}/docs"], "env": {"A": "${env:HOME}"}},
+        "db": {"command": "uvx", "args": ["db", "--token", secret, f"--api-key={secret}", "--verbose", "x"]},
+    }
+    file = folder / "editor.json"
+    file.write_text(json.dumps({"inputs": [{"id": "api-key"}], "servers": servers}))
+    done = toolcrib("mcp-servers", "import", str(file), *HOME)
+    assert done.code == 0
+    for name in ("API_KEY", "DB_TOKEN", "DB_API_KEY"):
+        assert name in done.err
+    written = (folder / "home" / "mcp.json").read_text()
+    assert secret not in written + done.out + done.err
+    ours = json.loads(written)["mcpServers"]
+    assert ours["web"]["headers"] == {"Authorization": "Bearer ${API_KEY}"}
+    assert (ours["files"]["args"], ours["files"]["env"]) == (["server", "./docs"], {"A": "${env:HOME}"})
+    assert ours["db"]["args"] == ["db", "--token", "${DB_TOKEN}", "--api-key=${DB_API_KEY}", "--verbose", "x"]
+
+
+def test_a_server_whose_name_is_there_in_another_case_is_not_added(toolcrib: Toolcrib) -> None:
+    assert toolcrib("mcp-servers", "add", "time", *HOME, "--", "one").code == 0
+    done = toolcrib("mcp-servers", "add", "Time", *HOME, "--", "two")
+    assert (done.code, "has a server named 'time' already" in done.err) == (2, True)
+    assert toolcrib("mcp-servers", "list", *HOME).code == 0

@@ -68,5 +68,5 @@ def _narrowed_override(said: Override) -> Override:
 def secret_values(entries: tuple[Entry, ...], environment: Mapping[str, str]) -> list[str]:
     """What stands for the references of entries; nothing that a server says may show it."""
     return secrets_in(
-        (text for entry in entries for text in (*entry.env.values(), *entry.headers.values())), environment
+        (text for entry in entries for text in (*entry.args, *entry.env.values(), *entry.headers.values())), environment
     )

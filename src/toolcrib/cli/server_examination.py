@@ -31,7 +31,8 @@ def _examined(entry: Entry) -> Finding:
     if entry.disabled:
         return Finding(subject, State.NOTE, "is switched off (disabled)")
     try:
-        resolved({**entry.env, **entry.headers}, os.environ, f"server {entry.name!r}")
+        words = {f"args {number}": word for number, word in enumerate(entry.args)}
+        resolved({**words, **entry.env, **entry.headers}, os.environ, f"server {entry.name!r}")
     except ConfigError as error:
         return Finding(subject, State.WRONG, str(error), "set it where toolcrib is started")
     if not entry.remote and shutil.which(entry.command) is None:

@@ -108,7 +108,7 @@ def take_over(choices: Choices, file: Path, only: tuple[str, ...]) -> None:
         there = ", ".join(each.original for each in every)
         raise NotSo(f"{file} has no server named {' or '.join(lacking)}; it has {there}")
     for each in found:
-        if (twin := next(other for other in found if other.name == each.name)) is not each:
+        if (twin := next(other for other in found if other.name.lower() == each.name.lower())) is not each:
             raise NotSo(
                 f"{twin.original!r} and {each.original!r} would both be named {each.name}; take one with --only"
             )

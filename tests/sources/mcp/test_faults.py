@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from servers_at_hand import Open, hostile
+from servers_at_hand import HOSTILE, Open, hostile
 
 from toolcrib import Toolcrib
 from toolcrib.assemble.servers import Room
@@ -195,6 +195,17 @@ async def test_secrets_come_from_the_environment_and_only_those_that_are_named(
     words = " ".join(said)
     assert "TOKEN" in words
     assert "A_SECRET" not in words.replace("${A_SECRET}", "")
+
+
+async def test_a_reference_in_the_words_of_a_command_is_filled_in_for_the_server_alone(
+    crib_with: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHICH_FAULT_TOKEN", "error")
+    entry = {"command": sys.executable, "args": [str(HOSTILE), "${WHICH_FAULT_TOKEN}"]}
+    async with crib_with(bad=entry) as crib, crib.run() as run:
+        assert (await run.call("mcp.bad.misbehave")).text == "the disk is full"
+        source = crib.runtime.registry.snapshot["mcp.bad.echo"].spec.source
+        assert source.name.endswith("hostile.py ${WHICH_FAULT_TOKEN}")
 
 
 async def test_a_secret_that_a_server_was_given_is_in_nothing_that_it_says(

@@ -14,6 +14,8 @@ from toolcrib.values.refusal import ConfigError
 _KNOWN = ("type", "command", "args", "env", "cwd", "url", "headers", "disabled")
 _PLACES = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"), ("context_servers",))
 _REFERENCE = re.compile(r"\$\{")
+_ASKED = re.compile(r"\$\{input:([\w-]+)\}")
+_FOLDER = re.compile(r"\$\{workspace(?:Folder|Root)\}")
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*[\s\S]*?\*/')
 _TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 _SECRET = re.compile(r"key|token|secret|password|passwd|auth|credential|cookie", re.IGNORECASE)
@@ -39,8 +41,8 @@ def with_entries(text: str | None, entries: Mapping[str, JsonObject], file: str)
         document = cast("dict[str, Json]", json.loads(text))
         servers = cast("dict[str, Json]", document["mcpServers"])
     for name, entry in entries.items():
-        if name in servers:
-            raise ConfigError(f"{file} has a server named {name!r} already; choose another name, or edit the file")
+        if (twin := next((each for each in servers if each.lower() == name.lower()), None)) is not None:
+            raise ConfigError(f"{file} has a server named {twin!r} already; choose another name, or edit the file")
         entry_of(name, cast("Json", entry), file)
         servers[name] = cast("Json", entry)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -78,13 +80,41 @@ def _taken(name: str, value: Json, file: str) -> Taken:
     for part in ("env", "headers"):
         if isinstance(held := entry.get(part), dict):
             entry[part] = {key: _referred(ours, key, item, to_set) for key, item in held.items()}
+    if isinstance(words := entry.get("args"), list):
+        entry["args"] = _words(ours, words, to_set)
     known = {*_KNOWN, "serverUrl", "httpUrl", "path"}
     left = tuple(key for key in value if key not in known)
     return Taken(ours if ours[0].isalpha() else f"s-{ours}", entry, tuple(to_set), left, name)
 
 
+def _words(server: str, words: list[Json], to_set: list[str]) -> list[Json]:
+    """The words of a command line; the value of a flag that is called a secret is one."""
+    made: list[Json] = []
+    flag = ""
+    for word in words:
+        name, equals, value = str(word).partition("=")
+        if flag and not str(word).startswith("-"):
+            made.append(_referred(server, flag, word, to_set))
+        elif equals and name.startswith("-") and _SECRET.search(name):
+            made.append(f"{name}={_referred(server, name.lstrip('-'), value, to_set)}")
+        else:
+            made.append(_ours(str(word), to_set))
+        flag = name.lstrip("-") if name.startswith("-") and not equals and _SECRET.search(name) else ""
+    return made
+
+
+def _ours(text: str, to_set: list[str]) -> str:
+    """Text in which one editor's own references are ours: what it would ask for is to be set, its folder is here."""
+
+    def asked(found: re.Match[str]) -> str:
+        to_set.append(name := re.sub(r"\W", "_", found[1]).upper())
+        return f"${{{name}}}"
+
+    return _FOLDER.sub(".", _ASKED.sub(asked, text))
+
+
 def _referred(server: str, key: str, value: Json, to_set: list[str]) -> Json:
-    text = value if isinstance(value, str) else str(value)
+    text = _ours(value if isinstance(value, str) else str(value), to_set)
     if _REFERENCE.search(text) or not _SECRET.search(key):
         return text
     name = key if re.fullmatch(r"[A-Z_][A-Z0-9_]*", key) else re.sub(r"\W", "_", f"{server}_{key}").upper()

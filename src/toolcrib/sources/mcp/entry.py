@@ -39,7 +39,7 @@ class Override:
 
 @frozen
 class Entry:
-    """One server. `env` and `headers` hold references such as `${TOKEN}`, never the secret itself."""
+    """One server. `args`, `env` and `headers` hold references such as `${TOKEN}`, never the secret itself."""
 
     name: str
     command: str = ""

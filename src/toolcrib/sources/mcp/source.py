@@ -100,7 +100,8 @@ class McpSource:
         env = inherited | resolved(entry.env, self._environment, where)
         log = partial(self._note, entry.name, "mcp_server_said")
         mark = os.urandom(16).hex()
-        spawn = Spawn((entry.command, *entry.args), env | {_MARK: mark}, entry.cwd, log, partial(self._of, mark))
+        args = resolved({str(number): word for number, word in enumerate(entry.args)}, self._environment, where)
+        spawn = Spawn((entry.command, *args.values()), env | {_MARK: mark}, entry.cwd, log, partial(self._of, mark))
         return piped(spawn, link)
 
     def _of(self, mark: str, pid: int) -> list[int]:
