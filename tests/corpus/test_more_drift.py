@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.corpus.test_contracts import allow, approve
+from tests.corpus.test_contracts import ALICE, allow, approve
 
 from toolcrib import Run, ToolCall, Toolcrib
+from toolcrib.values.contract import Basis
 from toolcrib.values.identity import Surface
 
 pytestmark = pytest.mark.anyio
@@ -218,3 +219,19 @@ async def test_another_name_on_the_server_behind_the_same_name_of_ours_is_a_chan
         async with crib.run() as run:
             assert await sent(run) == "contract_drift"
     assert server.called == []
+
+
+async def test_what_is_approved_is_what_was_seen_and_not_what_it_became_meanwhile(server: Server) -> None:
+    server.lists([NOTE])
+    async with server.crib() as crib:
+        async with crib.run() as run:
+            rows = await crib.runtime.contracts.rows(Surface.RUNTIME)
+            seen = {row.name: row.tool for row in rows if row.tool is not None}
+            await turned(run, server, POISONED)
+        await crib.runtime.contracts.approve(Surface.RUNTIME, list(seen), Basis.SNAPSHOT, ALICE, "looked at", seen)
+        async with crib.run() as run:
+            assert await sent(run) == "contract_drift"
+            assert ".env" not in json.dumps(run.advertise("openai"))
+            await turned(run, server, NOTE)
+        async with crib.run() as run:
+            assert await sent(run) is None

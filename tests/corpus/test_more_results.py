@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.corpus.test_contracts import allow
@@ -83,3 +84,14 @@ def test_nothing_that_a_server_answers_acts_on_a_terminal(
         shown = capsys.readouterr().out
         assert shown.strip()
         assert not {"\x1b", "\x9b", "\r", "\u202e"} & set(shown), case
+
+
+@pytest.mark.parametrize("data", [{"total": "3"}, {"other": 3}, [3], None], ids=str)
+async def test_an_answer_that_is_not_what_the_tool_said_it_would_be_is_an_error(data: Any, tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    schema = {**OBJECT, "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    tool = {"name": "count", "description": "Count.", "inputSchema": OBJECT, "outputSchema": schema}
+    server.lists([tool], answers={"count": {"content": [], **({} if data is None else {"structuredContent": data})}})
+    async with Toolcrib.open(home=server.home, config={"toolsets": []}, asker=allow) as crib, crib.run() as run:
+        result = await run.call("mcp.team.count")
+    assert result.reason in (Reason.INTERNAL_ERROR, Reason.VALIDATION_ERROR, Reason.PROVIDER_ERROR)

@@ -69,8 +69,8 @@ async def take_snapshot(choices: Choices, look: Look, principal: Principal, reas
     """Approve all that is there; how many that is, and for which of them that is new."""
     async with crib_of(choices, look.modules) as crib:
         rows = [each.row for each in await standings(crib, look) if each.row.tool is not None]
-        names = [row.name for row in rows]
-        await crib.runtime.contracts.approve(look.surface, names, Basis.SNAPSHOT, principal, reason)
+        seen = {row.name: row.tool for row in rows if row.tool is not None}
+        await crib.runtime.contracts.approve(look.surface, list(seen), Basis.SNAPSHOT, principal, reason, seen)
         return len(rows), [row.name for row in rows if row.status is not Status.MATCHED]
 
 
@@ -84,7 +84,8 @@ async def approve_one(
         if fingerprint is not None and (tool is None or tool.fingerprint != fingerprint):
             raise NotSo(f"{name} has another fingerprint now: {'none' if tool is None else tool.fingerprint}")
         changed = await changes(crib, before.row)
-        await crib.runtime.contracts.approve(look.surface, [name], Basis.APPROVED, *word)
+        seen = {} if tool is None else {name: tool}
+        await crib.runtime.contracts.approve(look.surface, [name], Basis.APPROVED, *word, seen)
         after = [each for each in await standings(crib, look) if each.row.name == name]
         return before, (after[0] if after else before), changed
 

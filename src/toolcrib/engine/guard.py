@@ -86,10 +86,19 @@ class Guard:
             self.registry.touch(changed)
 
     async def approve(
-        self, surface: Surface, names: Iterable[str], basis: Basis, principal: Principal, reason: str
+        self,
+        surface: Surface,
+        names: Iterable[str],
+        basis: Basis,
+        principal: Principal,
+        reason: str,
+        seen: Mapping[str, Tool] | None = None,
     ) -> None:
-        """Add an operator's word for these tools as they are now, or for the absence of those that are gone."""
-        snapshot = self.registry.snapshot
+        """Add an operator's word for these tools, or for the absence of those that are gone.
+
+        They are approved as they were `seen`: what a server made of them meanwhile nobody looked at.
+        """
+        snapshot = self.registry.snapshot if seen is None else seen
         here = [tool for name in names if (tool := snapshot.get(name)) is not None]
         await self._write(surface, here, basis, str(principal), reason)
         gone = [
