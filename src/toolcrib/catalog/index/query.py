@@ -18,6 +18,7 @@ SHORT = 5
 NEIGHBOURS = 0.25
 NAME_OF_A_TOOL = 1.25
 NAME_ELSEWHERE = 0.5
+UNHEARD = 1.2
 NONE: Mapping[str, float] = MappingProxyType({})
 
 
@@ -94,7 +95,10 @@ class Lexicon(NamedTuple):
     spelling: Callable[[], Spelling]
 
     def related(self, term: str, stress: float, words: Words) -> dict[str, float]:
-        """A term and its synonyms; those that the request holds itself speak for themselves."""
+        """A term and its synonyms, which say all there is of a term that no tool uses.
+
+        Those that the request holds itself speak for themselves.
+        """
         concept: dict[str, float] = {}
         own = math.inf
         if term in self.known:
@@ -102,6 +106,8 @@ class Lexicon(NamedTuple):
                 stress *= NAME_OF_A_TOOL if self.postings.is_within(term, DESCRIBED_FROM) else NAME_ELSEWHERE
             own = self.rarities[term]
             concept[term] = stress * own
+        else:
+            stress *= UNHEARD
         known, rarities, said = self.known, self.rarities, words.stress
         for other, nearness in self.synonyms.get(term, NONE).items():
             if other in known and other not in said:
