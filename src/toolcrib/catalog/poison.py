@@ -76,6 +76,32 @@ _SAYINGS = (
         "it asks for the prompt",
     ),
     (
+        "instruction", ("you are now", "no need to", "decode", "assistant:", "human:"),
+        r"\byou are now (?:in|a|an|the|free)\b|\bno need to (?:ask|confirm|check|wait)\b[^.\n]{0,40}\b(?:permission"
+        r"|approval|confirmation|user|human|operator)\b|\bdecode\b[^.\n]{0,20}\b(?:follow|obey|execute)\b"
+        r"|(?m:^\s*(?:assistant|human)\s*:)",
+        "it speaks to the model, not of the tool",
+    ),
+    (
+        "instruction", ("ignorier", "ignora", "précédent", "忽略", "игнорир"),
+        r"\bignorier\w*[^.\n]{0,40}\b(?:anweisung|vorgabe|regel)"
+        r"|\bignora\w*[^.\n]{0,40}\b(?:instrucci|istruzion|instruç)"
+        r"|\bignor\w*[^.\n]{0,40}\binstructions précédent"
+        r"|忽略[^。\n]{0,12}(?:指令|指示)|игнорир\w*[^.\n]{0,40}инструкц",
+        "it tells the model to set instructions aside",
+    ),
+    (
+        "hidden_text", ("<!--", "[//]:"),
+        r"<!--[^>\n]*\w+\s+\w+[^>]*-->|(?m:^\s*\[//\]:\s*#)",
+        "it has a comment, which is not shown where the text is rendered",
+    ),
+    (
+        "exfiltration", ("conversation", "chat"),
+        r"\b(?:add|pass|put|include|send|copy|paste|attach)\b[^.\n]{0,20}\b(?:full|entire|whole|complete)\b[^.\n]{0,12}"
+        r"\b(?:conversation|chat)\b",
+        "it wants all that was said handed over",
+    ),
+    (
         "cross_tool", ("tool",),
         r"\b(?:before|prior to|after)\b[^.\n]{0,20}\b(?:using|calling|invoking|running|use|call|invoke)\b[^.\n]{0,12}"
         r"\b(?:any|all|every)\b[^.\n]{0,20}\btools?\b"
