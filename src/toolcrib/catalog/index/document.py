@@ -112,15 +112,26 @@ def read_document(spec: Described, analyzer: Analyzer) -> Document:
 
 def weigh_document(document: Document) -> tuple[dict[str, float], bytes]:
     """Term → saturated weight in 0..1; and for each term, in the same order, the first of FIELDS in which it stands."""
-    totals: dict[str, float] = {}
+    masses, fields = masses_of(document)
+    return {term: saturated(mass) for term, mass in masses.items()}, fields
+
+
+def masses_of(document: Document) -> tuple[dict[str, float], bytes]:
+    """As `weigh_document`, with what the fields together give each term."""
+    masses: dict[str, float] = {}
+    known = masses.get
     fields = bytearray()
     for number, (part, terms) in enumerate(zip(FIELDS, document.parts, strict=True)):
         if terms:
             share = part.share(len(terms))
-            for term, count in Counter(terms).items():
-                totals[term] = totals.get(term, 0.0) + count * share
-            fields.extend(bytes([number]) * (len(totals) - len(fields)))
-    return {term: saturated(total) for term, total in totals.items()}, bytes(fields)
+            if len(set(terms)) == len(terms):
+                for term in terms:
+                    masses[term] = known(term, 0.0) + share
+            else:
+                for term, count in Counter(terms).items():
+                    masses[term] = known(term, 0.0) + count * share
+            fields.extend(bytes([number]) * (len(masses) - len(fields)))
+    return masses, bytes(fields)
 
 
 def saturated(mass: float) -> float:

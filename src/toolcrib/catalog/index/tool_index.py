@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from toolcrib.catalog.index.document import Described, Document, Kind, meaning_text, read_document, weigh_document
 from toolcrib.catalog.index.names import NAME_LIMIT, Keys, Names, Rank
+from toolcrib.catalog.index.packing import pack_columns
 from toolcrib.catalog.index.postings import AddUp, Best, Found, Postings, Rarities, add_up, cut
 from toolcrib.catalog.index.query import Query, weigh_query
 from toolcrib.catalog.index.ranking import (
@@ -84,11 +85,8 @@ class ToolIndex:
         with uncollected():
             index = cls(meaning=meaning, arithmetic=arithmetic)
             documents = (read_document(by_name[name], index._analyzer) for name in sorted(by_name))
-            if index._dense is not None:
-                index._contents.postings = index._dense.pack_columns(map(index._enter, documents))
-            else:
-                for document in documents:
-                    index._insert(document)
+            pack_all = pack_columns if index._dense is None else index._dense.pack_columns
+            index._contents.postings = pack_all(map(index._enter, documents))
         return index
 
     def __len__(self) -> int:
