@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import islice
 from typing import NamedTuple, Protocol
 
@@ -16,6 +17,7 @@ NAME_COVERAGE = 0.2
 USAGE_SHARE = 0.35
 EXPLAINED_SHARE = 0.6
 EXPECTED = 0.2
+EXPLAINING = 3
 STEADY = 0.999
 STEADINESS = 3
 MEANING_SHARE = 0.35
@@ -52,7 +54,7 @@ class Memory(NamedTuple):
     alone: dict[int, float]
     """The lexical scores by the definitions alone."""
     explained: float
-    """How much of the request the best definition holds, 0..1."""
+    """How much of the request the best definitions hold together, 0..1."""
 
 
 class Scores(NamedTuple):
@@ -132,9 +134,24 @@ def lifted(found: Found, factors: Mapping[int, float]) -> Found:
 
 
 def explained_share(query: Query, found: Found) -> float:
-    """How much of a request the best definition holds, 0..1."""
+    """How much of a request the best definitions hold together, 0..1: a request may be about several tools."""
     asked = sum(max(concept.values()) for concept in query.concepts)
-    return max(found.values(), default=0.0) / asked if asked else 0.0
+    least = min(nlargest(EXPLAINING, found.values()), default=0.0)
+    # Equals are all taken: which slots they have tells only in which order they were added.
+    best = [slot for slot, score in found.items() if score >= least]
+    return sum(_most_held(query, concept, best) for concept in query.concepts) / asked if asked else 0.0
+
+
+def _most_held(query: Query, concept: Mapping[str, float], slots: list[int]) -> float:
+    """The most that one of these slots gains by a concept."""
+    most = 0.0
+    for term, weight in concept.items():
+        column = query.columns[term]
+        for slot in slots:
+            at = bisect_left(column.slots, slot)
+            if at < len(column.slots) and column.slots[at] == slot:
+                most = max(most, weight * column.weights[at])
+    return most
 
 
 def explain(slot: int, rank: Rank, places: Iterable[Place], scores: Scores) -> str:
