@@ -211,6 +211,29 @@ async def test_what_a_command_writes_is_told_while_it_runs(tmp_path: Path, folde
     assert ((event.payload or {})["message"], result.text) == ("half", "half\nwhole")
 
 
+async def test_what_is_told_of_a_running_command_holds_no_secret_nor_half_of_one(
+    tmp_path: Path, folders: tuple[Path, Path]
+) -> None:
+    first, second = "ghp_a1B2c3D4e5F6g7H8", "i9J0k1L2m3N4o5P6q7R8"
+    asker = ScriptedAsker.always("allow_once")
+    async with (
+        Toolcrib.open(home=tmp_path / "home", project=folders[0], config={"tools.sandbox": "off"}, asker=asker) as crib,
+        crib.run() as run,
+    ):
+        events = crib.events(session=run.origin.session_id)
+        assert (await anext(events)).type
+        for number, line in enumerate([f"printf 'key {first}'; sleep 0.5; echo '{second} used'", "echo ready"]):
+            assert (await run.call("shell.run", {"command": f"{line}; # {number}"})).ok
+        said: list[str] = []
+        async with asyncio.timeout(10):
+            while "ready" not in said:
+                event = await anext(events)
+                said += [str((event.payload or {})["message"])] if event.type == "tool_progress" else []
+        await events.aclose()  # type: ignore[attr-defined]
+    assert any("used" in message for message in said)
+    assert not any(part in message for message in said for part in (first, second))
+
+
 HOSTILE = {
     "many patterns": "rg x " + " ".join(f"{number}*" for number in range(3_000)),
     "the same pattern": "rg x " + "* " * 3_000,

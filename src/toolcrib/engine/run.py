@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.workspace import Mount
 
 MOST_BLOCKS = 16
+MOST_SAID, MOST_SHOWN = 65_536, 2_000  # characters of progress that are looked at, and shown
 _READ = Lane.READ  # every call asks, and reading an enum's member is slow
 
 
@@ -271,8 +272,11 @@ class Run:
     # What a handler asks of a run, through its context.
 
     def progress(self, context: ToolContext, message: str, fraction: float | None) -> None:
-        payload: JsonObject = {"message": message[:2_000], "fraction": fraction, "name": context.name}
-        self.runtime.live.publish(self.draft(EventType.TOOL_PROGRESS, context.call_id, payload))
+        runtime = self.runtime
+        if runtime.live.watchers:
+            shown = runtime.redactor.text(message[:MOST_SAID])[0][:MOST_SHOWN]
+            payload: JsonObject = {"message": shown, "fraction": fraction, "name": context.name}
+            runtime.live.publish(self.draft(EventType.TOOL_PROGRESS, context.call_id, payload))
 
     async def call_from(self, context: ToolContext, name: str, arguments: Mapping[str, Json]) -> ToolResult:
         """A call from inside a call: the same counter, the same budget, one level deeper."""

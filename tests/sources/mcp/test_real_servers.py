@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,21 @@ async def test_the_everything_server_shows_every_kind_of_answer(crib_with: Open)
         assert "Resource 7" in str(prompt.data)
         wrong = await run.call("mcp.all.get-sum", {"a": "one", "b": 2})
         assert wrong.reason == "validation_error"
+
+
+async def test_a_server_tells_how_far_it_is(crib_with: Open) -> None:
+    async with crib_with(all=node("everything", "stdio")) as crib, crib.run() as run:
+        events = crib.events(session=run.origin.session_id)
+        assert (await anext(events)).type
+        steps = {"duration": 0.2, "steps": 4}
+        assert (await run.call("mcp.all.trigger-long-running-operation", steps)).ok
+        fractions: list[object] = []
+        async with asyncio.timeout(10):
+            while 1.0 not in fractions:
+                event = await anext(events)
+                fractions += [(event.payload or {})["fraction"]] if event.type == "tool_progress" else []
+        await events.aclose()  # type: ignore[attr-defined]
+    assert fractions == [0.25, 0.5, 0.75, 1.0]
 
 
 async def test_the_memory_server_keeps_what_it_is_told(crib_with: Open, tmp_path: Path) -> None:

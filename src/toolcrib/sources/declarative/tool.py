@@ -18,6 +18,7 @@ from toolcrib.sources.declarative.definition import Definition
 from toolcrib.sources.declarative.template import Word, fill_words
 from toolcrib.values.context import ToolContext
 from toolcrib.values.json import canonical
+from toolcrib.values.last_line import LastLine
 from toolcrib.values.noun import frozen
 from toolcrib.values.process import Confinement, Ended, Job, Sink
 from toolcrib.values.refusal import Reason, Refusal
@@ -28,7 +29,6 @@ from toolcrib.values.tool import Arguments, Tool
 
 GRACE_SECONDS = 3.0
 """How much longer the counter waits than the command may run: the command's own limit must come first."""
-LAST_LINE = 200
 MOST_TAIL = 16 * 1024
 
 
@@ -112,11 +112,11 @@ def _plain_words(words: Sequence[Word]) -> Iterator[tuple[str, ...]]:
 
 
 async def _call(definition: Definition, desk: CommandDesk, context: ToolContext, arguments: Arguments) -> ToolReturn:
-    job = _job(definition, desk, context, arguments)
+    job, line = _job(definition, desk, context, arguments), LastLine()
 
     async def log(chunk: bytes) -> None:
-        lines = chunk[-4 * LAST_LINE :].decode(errors="replace").split("\n")
-        if said := "".join(char for line in lines[-2:] for char in line if char.isprintable())[-LAST_LINE:]:
+        line.take(chunk)
+        if said := "".join(filter(str.isprintable, line.told())):
             context.progress(said)
 
     return answer(definition, await desk.run(job, stderr=log))

@@ -12,20 +12,19 @@ from toolcrib.toolsets.shell.explain import explain
 from toolcrib.toolsets.shell.services import CommandServices
 from toolcrib.toolsets.shell.spool import Spool
 from toolcrib.values.context import ToolContext
+from toolcrib.values.last_line import LastLine
 from toolcrib.values.process import Captured, Ended, Job, Sink, Stdin
 from toolcrib.values.refusal import Reason, Refusal
 from toolcrib.values.result import ArtifactRef, ToolReturn
 
 PROGRESS_SECONDS = 0.25
-LAST_LINE = 200
 
 
 async def run_job(services: CommandServices, context: ToolContext, job: Job) -> ToolReturn:
     """Run a job for a call; what it had written is kept when the call is stopped."""
     spools = (Spool(services.kept), Spool(services.kept))
-    tell = _progress(context)
     try:
-        sinks = [_sink(spool, tell) for spool in spools]
+        sinks = [_sink(spool, _progress(context)) for spool in spools]
         async with services.processes.running(job, stdout=sinks[0], stderr=sinks[1]) as process:
             try:
                 ended = await process.finish(job.timeout)
@@ -96,17 +95,16 @@ def _sink(spool: Spool, tell: Callable[[bytes], None]) -> Sink:
 
 
 def _progress(context: ToolContext) -> Callable[[bytes], None]:
-    """Says the last line of output now and then."""
-    last = 0.0
+    """Says the last line of a stream now and then."""
+    last, line = 0.0, LastLine()
 
     def tell(chunk: bytes) -> None:
         nonlocal last
+        line.take(chunk)
         now = time.monotonic()
-        if now - last >= PROGRESS_SECONDS:
+        if now - last >= PROGRESS_SECONDS and (said := clean(line.told()).strip()):
             last = now
-            lines = clean(chunk[-4 * LAST_LINE :].decode(errors="replace")).strip().splitlines()
-            if lines:
-                context.progress(lines[-1][-LAST_LINE:])
+            context.progress(said)
 
     return tell
 
