@@ -1,5 +1,6 @@
 """Usage memory: past queries lift the tools they led to, within bounds."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.catalog.index.catalog import CATALOG
@@ -89,6 +90,26 @@ def test_many_past_queries_never_lift_a_tool_over_an_exact_match() -> None:
         memory = memory.remember("code.delete_file", query)
     for query in ("code.read_file", "FileRead", "read_file", "cat", "please use code.read_file now"):
         assert first(query, memory) == "code.read_file"
+
+
+TWINS = [
+    ("create_invoice", "Create an invoice for a customer.", "create an invoice for Bob", "create an invoice for ACME"),
+    ("create_invoice", "Create an invoice for a customer.", "create invoice", "make an invoice"),
+    ("send_email", "Send an email to somebody.", "send an email to ann about lunch", "send an email to bob"),
+    ("get_weather", "Current weather of a city.", "what is the weather in Paris", "weather in Rome tomorrow"),
+    ("list_files", "List the files of a folder.", "list my files", "list files in /tmp"),
+]
+
+
+@pytest.mark.parametrize(("name", "description", "query", "past"), TWINS)
+def test_of_tools_that_are_alike_the_one_that_was_used_comes_first(
+    name: str, description: str, query: str, past: str
+) -> None:
+    alike = [Entry(f"server{number}.{name}", description) for number in range(4)]
+    index = ToolIndex.build([*CATALOG, *alike])
+    memory = UsageMemory().remember(f"server2.{name}", past)
+    assert index.search(query)[0].name == f"server0.{name}"
+    assert index.search(query, usage=memory)[0].name == f"server2.{name}"
 
 
 def test_a_memory_never_shows_what_the_caller_may_not_use() -> None:

@@ -113,9 +113,16 @@ class Recollection:
         return [(column, weight) for column in (*columns, self._column(word))]
 
     def joined(self, alone: Found, together: Found) -> Found:
-        """Found either way; a tool without past queries, which could gain nothing by them, loses nothing."""
-        remembered = self._remembered
-        return {slot: score if slot in remembered else UNTRIED * score for slot, score in {**alone, **together}.items()}
+        """Found either way. What was asked for in other words than these is held back; what has no past queries, and
+        so could gain nothing by them, is not, and neither is what gains, or a tool would fall behind its like by use.
+        """
+        joined = {**alone, **together}
+        for slot, score in joined.items():
+            if slot not in self._remembered:
+                joined[slot] = UNTRIED * score
+            elif slot in alone and score > alone[slot]:
+                joined[slot] = score + (UNTRIED - 1.0) * alone[slot]
+        return joined
 
     def _column(self, term: str) -> Column:
         """The tools whose past queries hold a term, with what definition and past queries weigh together."""
