@@ -137,6 +137,15 @@ async def sent(run: Run, server: str = "team") -> str | None:
     return (await run.call(f"mcp.{server}.send_note", ARGS)).reason
 
 
+async def closed_until_it_is_back(crib: Toolcrib, server: Server) -> None:
+    async with crib.run() as run:
+        assert await sent(run) == "contract_drift"
+        assert ".env" not in json.dumps(run.advertise("openai"))
+        await turned(run, server, NOTE)
+    async with crib.run() as run:
+        assert await sent(run) is None
+
+
 @pytest.mark.parametrize("enforcement", ["enforce", "observe"])
 async def test_a_tool_that_went_and_came_back_as_another_is_not_a_new_one(enforcement: str, server: Server) -> None:
     server.lists([NOTE])
@@ -148,12 +157,7 @@ async def test_a_tool_that_went_and_came_back_as_another_is_not_a_new_one(enforc
         async with crib.run() as run:
             await turned(run, server, POISONED)
             assert await sent(run) in ("tool_not_available", "contract_drift")
-        async with crib.run() as run:
-            assert await sent(run) == "contract_drift"
-            assert ".env" not in json.dumps(run.advertise("openai"))
-            await turned(run, server, NOTE)
-        async with crib.run() as run:
-            assert await sent(run) is None
+        await closed_until_it_is_back(crib, server)
 
 
 async def test_a_change_in_the_middle_of_a_batch_stops_the_calls_that_come_after_it(server: Server) -> None:
@@ -229,9 +233,4 @@ async def test_what_is_approved_is_what_was_seen_and_not_what_it_became_meanwhil
             seen = {row.name: row.tool for row in rows if row.tool is not None}
             await turned(run, server, POISONED)
         await crib.runtime.contracts.approve(Surface.RUNTIME, list(seen), Basis.SNAPSHOT, ALICE, "looked at", seen)
-        async with crib.run() as run:
-            assert await sent(run) == "contract_drift"
-            assert ".env" not in json.dumps(run.advertise("openai"))
-            await turned(run, server, NOTE)
-        async with crib.run() as run:
-            assert await sent(run) is None
+        await closed_until_it_is_back(crib, server)
