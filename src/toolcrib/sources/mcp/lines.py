@@ -9,6 +9,7 @@ from typing import Any, cast
 import orjson
 
 from toolcrib.sources.mcp.clean import MOST_TOOLS, Cleaner
+from toolcrib.sources.mcp.halves import mended
 from toolcrib.sources.mcp.large import read_large
 from toolcrib.sources.mcp.marks import MESSAGE_LIMIT, TooDense, TooLong
 from toolcrib.values.turn import Turn
@@ -16,11 +17,6 @@ from toolcrib.values.turn import Turn
 _AT_ONCE = 16 * 1024
 _HEAD = 4_096
 _ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")\s*,\s*"result"')
-_HALVES = re.compile(
-    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-)
-"""An escaped backslash, a whole pair of surrogates, or (alone in its group) one without the other."""
-_MOST_MENDED = 1 << 20
 Line = bytes | bytearray
 Message = dict[str, Any]
 
@@ -78,27 +74,26 @@ async def decoded(line: Line, cleaner: Cleaner, turn: Turn) -> Message | None:
 
 
 async def _loaded(line: Line, turn: Turn) -> object:
+    """What a line says, as far as that can be told; without what is mended here its call would wait in vain."""
     try:
-        if len(line) <= _AT_ONCE:
-            return orjson.loads(line)
-        if len(line) > MESSAGE_LIMIT:
-            raise too_long(line)
+        return await _parsed(line, turn)
+    except ValueError:
+        whole = await mended(line, turn)
+    try:
+        return None if whole is None else await _parsed(whole, turn)
+    except ValueError:
+        return None
+
+
+async def _parsed(line: Line, turn: Turn) -> object:
+    if len(line) <= _AT_ONCE:
+        return orjson.loads(line)
+    if len(line) > MESSAGE_LIMIT:
+        raise too_long(line)
+    try:
         return await read_large(line, MOST_TOOLS, turn)
     except TooDense as error:
         raise TooLarge(line, str(error)) from error
-    except ValueError:
-        return _mended(line)
-
-
-def _mended(line: Line) -> object:
-    """A message that holds half a character, as of a text that was cut; without this its call would wait in vain."""
-    if len(line) > _MOST_MENDED or not line.lstrip().startswith(b"{"):
-        return None
-    whole = line.decode("utf-8", "replace").encode()
-    try:
-        return orjson.loads(_HALVES.sub(lambda found: rb"\ufffd" if found[1] else found[0], whole))
-    except ValueError:
-        return None
 
 
 def too_long(line: Line) -> TooLarge:
