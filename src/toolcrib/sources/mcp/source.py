@@ -32,6 +32,7 @@ Publish = Callable[[str, list[Tool], Turn], Awaitable[Mapping[str, str]]]
 """Makes these the tools of a server; returns the ones that could not be registered, with reasons."""
 Note = Callable[[str, str, str], None]
 """Records what happened to a server: server, kind of event, words."""
+_MOST_NAMED = 5
 _MARK = "TOOLCRIB_SERVER"
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL")
 
@@ -110,7 +111,7 @@ class McpSource:
     async def _changed(self, entry: Entry, keeper: Keeper, client: Client) -> None:
         """Publish what a server lists now; what cannot be a tool is set aside and said."""
         aside = dict(keeper.cleaner.set_aside)
-        made: list[Tool] = []
+        named: dict[str, list[Tool]] = {}
         version = _version(client)
         turn = Turn(keeper.side)
         for listed in keeper.listed:
@@ -118,10 +119,10 @@ class McpSource:
             try:
                 tool = self._tool(listed, entry, keeper, version)
                 if tool.fingerprint and not self._hidden(entry, listed):
-                    made.append(tool)
+                    _put(tool, named)
             except (InvalidName, RegistrationError) as error:
                 aside[listed.name[:80]] = str(error)
-        tools, twins = _apart(made)
+        tools, twins = _apart(named)
         aside |= twins
         for extra in extra_tools(entry, keeper, client, version):
             tools.setdefault(extra.name, _placed(extra, entry))
@@ -141,18 +142,20 @@ class McpSource:
         return _placed(tool, entry)
 
 
-def _apart(made: Iterable[Tool]) -> tuple[dict[str, Tool], dict[str, str]]:
+def _put(tool: Tool, named: dict[str, list[Tool]]) -> None:
+    """Put a tool to those of its name; one that is listed twice is one."""
+    twins = named.setdefault(tool.name.lower(), [])
+    if not twins or tool.fingerprint != twins[0].fingerprint:
+        twins.append(tool)
+
+
+def _apart(named: Mapping[str, list[Tool]]) -> tuple[dict[str, Tool], dict[str, str]]:
     """The tools by name, and those set aside because others are called the same: of such none is the right one."""
-    named: dict[str, list[Tool]] = {}
-    for tool in made:
-        twins = named.setdefault(tool.name.lower(), [])
-        if not twins or tool.fingerprint != twins[0].fingerprint:
-            twins.append(tool)
     tools = {twins[0].name: twins[0] for twins in named.values() if len(twins) == 1}
     aside: dict[str, str] = {}
     for twins in (each for each in named.values() if len(each) > 1):
         names = [str(tool.spec.metadata["raw_name"])[:80] for tool in twins]
-        said = ", ".join(dict.fromkeys(map(repr, names)))
+        said = ", ".join(list(dict.fromkeys(map(repr, names)))[:_MOST_NAMED])
         aside |= dict.fromkeys(names, f"the server lists {len(twins)} tools under one name, so none is used: {said}")
     return tools, aside
 
