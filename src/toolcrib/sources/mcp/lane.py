@@ -43,6 +43,8 @@ class Lane:
         self._wire: Wire | None = None
         self._next = count(1).__next__
         self._waiting: dict[str, tuple[asyncio.Future[Raw], Tell]] = {}
+        self.answers = 0
+        """How many calls were answered here."""
 
     @property
     def is_open(self) -> bool:
@@ -89,6 +91,7 @@ class Lane:
                 return False
             if (found := self._waiting.get(id)) is not None and not found[0].done():
                 _settle(found[0], message, cleaner)
+                self.answers += 1
             return True  # an answer that nobody waits for any more reaches nobody
         if message["method"] != "notifications/progress":
             return False

@@ -104,20 +104,27 @@ async def _joined(
 
 
 async def _read(process: asyncio.subprocess.Process, incoming: Incoming, link: Link) -> None:
-    stdout, cleaner = process.stdout, link.cleaner
+    stdout, cleaner, lane = process.stdout, link.cleaner, link.lane
     if stdout is None:
         return
-    lines, pace = Lines(), Pace(link.side)
+    lines, pace = Lines(), Pace(link.side, _pipe_of(process))
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
         async with incoming:
             try:
                 while cleaner.is_worth_reading and (chunk := await stdout.read(_CHUNK)):
+                    answers = lane.answers
                     await _read_lines(lines.feed(chunk), incoming, link)
                     lines.check()
-                    await pace.after(len(chunk))
+                    await (pace.after_talk if lane.answers == answers else pace.after)(len(chunk))
             except TooLarge as error:
                 cleaner.trouble = str(error)
                 await delivered(error.answer, incoming, link)
+
+
+def _pipe_of(process: asyncio.subprocess.Process) -> asyncio.ReadTransport | None:
+    """What reads the child's output; only the transport of all its pipes knows it."""
+    pipes = getattr(process, "_transport", None)
+    return None if pipes is None else pipes.get_pipe_transport(1)
 
 
 async def _read_lines(lines: Iterable[Line], incoming: Incoming, link: Link) -> None:

@@ -12,6 +12,7 @@ within the second, there is nobody to be slow for."""
 _REST_SECONDS, _MOST_RESTS = 0.001, 10
 _BURST, _PER_SECOND = 256 * 1024, 5 * 1024 * 1024
 """How many bytes of a server are read at once, and how many in a second after them, while others are called."""
+_A_LOOK = 32 * 1024
 
 
 class Traffic:
@@ -70,13 +71,16 @@ class Side:
 class Pace:
     """How fast one stream of a server is read: what is small at once, and a flood no faster than others can bear.
 
-    What is not read stays in the pipe, and whoever writes more into it than that sleeps until there is room.
+    What is not read stays in the pipe, and whoever writes more into it than that sleeps until there is room. Every
+    look at the pipe costs as much as reading a good deal: so meanwhile it is not looked at, and one that shows nothing
+    that anybody waits for is charged for as if it had shown more.
     """
 
-    __slots__ = ("_at", "_left", "_side")
+    __slots__ = ("_at", "_left", "_pipe", "_side")
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: Side, pipe: asyncio.ReadTransport | None = None) -> None:
         self._side = side
+        self._pipe = pipe
         self._left: float = _BURST
         self._at = time.monotonic()
 
@@ -86,5 +90,18 @@ class Pace:
         self._left = min(self._left + (now - self._at) * _PER_SECOND, _BURST) - size
         self._at = now
         if self._left < 0 and self._side.is_lively():
-            await asyncio.sleep(-self._left / _PER_SECOND)
+            await self._rest(-self._left / _PER_SECOND)
+
+    async def after_talk(self, size: int) -> None:
+        """The same for bytes that nobody had waited for."""
+        await self.after(max(size, _A_LOOK))
+
+    async def _rest(self, seconds: float) -> None:
+        if self._pipe is not None:
+            self._pipe.pause_reading()
+        try:
+            await asyncio.sleep(seconds)
             await self._side.stand_aside()
+        finally:
+            if self._pipe is not None:
+                self._pipe.resume_reading()
