@@ -173,13 +173,19 @@ async def measure(fault: Fault) -> Found:
                 await use.connect()
             before = _fresh_peak()
             work = asyncio.create_task(use.whole() if fault.connects or fault.ends else use.call())
-            spent[kind].append(await other.during(work))
+            spent[kind] += _windows(await other.during(work))
             if kind == "broken":
                 peak = max(peak, _memory("VmHWM") - before)
                 ended.append(work.result())
             await use.end()
             use.clear()
         return _found(spent["without"], spent["broken"], max(ended), peak)
+
+
+def _windows(calls: list[float]) -> list[list[float]]:
+    """Windows of one length: of short ones the quietest are quieter than of long ones."""
+    size = round(WINDOW / EVERY)
+    return [calls[start : start + size] for start in range(0, max(len(calls) - size, 0) + 1, size)]
 
 
 def _found(without: list[list[float]], broken: list[list[float]], seconds: float, grown: float) -> Found:
